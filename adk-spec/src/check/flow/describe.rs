@@ -22,7 +22,7 @@ use crate::text::same;
 
 pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     match diagnostic.kind {
-        DiagnosticKind::Unwritten(reader) => missing::unwritten(m, spec, diagnostic, reader),
+        DiagnosticKind::Unwritten(reader) => missing::describe_unwritten(m, spec, diagnostic, reader),
         DiagnosticKind::NoOutput => missing::output(m, spec, diagnostic),
         DiagnosticKind::Race { parallel, writes, reader } => {
             races::race(m, spec, diagnostic, parallel, writes, reader)
@@ -30,24 +30,24 @@ pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &Fl
         DiagnosticKind::EachRace => races::each(m, spec, diagnostic),
         DiagnosticKind::OwnState => states::own_state(m, spec, diagnostic),
         DiagnosticKind::SameInside(own) => races::same_inside(m, spec, diagnostic, own),
-        DiagnosticKind::Mixed => types::mixed(m, spec, diagnostic),
-        DiagnosticKind::ReadAs { ty, writer } => types::read(m, spec, diagnostic, ty, &writer),
-        DiagnosticKind::WrittenAs { ty, writer } => types::written(m, spec, diagnostic, ty, &writer),
+        DiagnosticKind::Mixed => types::describe_mixed(m, spec, diagnostic),
+        DiagnosticKind::ReadAs { ty, writer } => types::describe_read(m, spec, diagnostic, ty, &writer),
+        DiagnosticKind::WrittenAs { ty, writer } => types::describe_written(m, spec, diagnostic, ty, &writer),
         DiagnosticKind::UnknownType { ty, reads, full, writer } => {
-            types::untold(m, spec, diagnostic, (ty, reads), full, &writer)
+            types::describe_unknown(m, spec, diagnostic, (ty, reads), full, &writer)
         }
         DiagnosticKind::PartOfKey => missing::part_of_key(m, spec, diagnostic),
         DiagnosticKind::NoSuchRead => exits::no_such_read(m, spec, diagnostic),
         DiagnosticKind::OtherWrites => exits::other_writes(m, spec, diagnostic),
         DiagnosticKind::SameWrites => exits::same_writes(m, spec, diagnostic),
-        DiagnosticKind::Endless => exits::endless(m, spec, diagnostic),
-        DiagnosticKind::ExitOutside => exits::outside(m, spec, diagnostic),
-        DiagnosticKind::TooDeep => exits::too_deep(m, spec, diagnostic),
+        DiagnosticKind::Endless => exits::describe_endless(m, spec, diagnostic),
+        DiagnosticKind::ExitOutside => exits::describe_outside(m, spec, diagnostic),
+        DiagnosticKind::TooDeep => exits::describe_too_deep(m, spec, diagnostic),
     }
 }
 
 /// A step as a message calls it: agent `critic`, workflow `drafting`, loop `refinement`, `match severity`.
-const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
+const fn push_step(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let step = &spec.steps[at];
     m.push(match step.kind {
         StepKind::Agent { meta, .. } => match meta.kind {
@@ -68,8 +68,8 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
 }
 
 /// A step, and what it does.
-const fn does(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
-    who(m, spec, at);
+const fn push_clause(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
+    push_step(m, spec, at);
     m.all(what);
 }
 
@@ -107,7 +107,7 @@ const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     matches!(write_of(spec, at, key), Some(Act::Write { sure: true, .. }))
 }
 
-const fn written_as<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
+const fn written_type<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
     match write_of(spec, at, key) {
         Some(Act::Write { spec, .. } | Act::May(spec)) => spec.ty,
         _ => "TYPE",
@@ -122,8 +122,8 @@ const fn kind(spec: &Spec<'_>, at: usize) -> Option<AgentKind> {
 }
 
 /// Names an agent or a tool below the agent of a step.
-const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
-    let (word, of) = match spec.steps[at].kind {
+const fn push_below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
+    let (word, preposition) = match spec.steps[at].kind {
         StepKind::Agent { meta, .. }
             if matches!(find_tool(meta, name), Some(ToolMeta { agent: None, .. })) =>
         {
@@ -131,8 +131,8 @@ const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
         }
         _ => ("agent `", "` below "),
     };
-    m.all(&[word, name, of]);
-    who(m, spec, at);
+    m.all(&[word, name, preposition]);
+    push_step(m, spec, at);
 }
 
 /// Who writes a key as that type, when it is not the agent of the step itself.
@@ -194,7 +194,7 @@ const fn holds(spec: &Spec<'_>, block: usize, at: usize) -> bool {
 }
 
 /// Whether two steps are in two branches of one parallel, or two arms of one match.
-const fn apart(spec: &Spec<'_>, a: usize, b: usize) -> bool {
+const fn are_in_siblings(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     let found = find!(i in 1, if a < b { a } else { b } => {
         let branch = matches!(spec.steps[i].kind, StepKind::Branch | StepKind::Arm { .. });
         let parent = parent(spec, i);
@@ -240,7 +240,7 @@ enum EnclosingKind {
 }
 
 /// The innermost block of a kind that holds one step and not the other; of a try one half does.
-const fn around(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind) -> Option<usize> {
+const fn innermost(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind) -> Option<usize> {
     rfind!(i below at => {
         let step = &spec.steps[i];
         let wanted = match block {

@@ -1,9 +1,9 @@
 //! Why a key is written on some paths only, and what to do about it.
 
-use super::types::owned;
+use super::types::push_owned_type;
 use super::{
-    Act, EnclosingKind, apart, around, common_loop, does, holds, in_else, kind, who, write_of, writes,
-    writes_surely, written_as,
+    Act, EnclosingKind, are_in_siblings, around, common_loop, holds, in_else, kind, push_clause, push_step,
+    write_of, writes, writes_surely, written_type,
 };
 use crate::effects::contains;
 use crate::message::Message;
@@ -36,7 +36,7 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
     let inside = at < spec.steps.len();
     if writer == at {
         MissingCause::Itself
-    } else if inside && apart(spec, writer, at) {
+    } else if inside && are_in_siblings(spec, writer, at) {
         MissingCause::OtherArm
     } else if inside && writer > at {
         MissingCause::Later(match common_loop(spec, at, writer) {
@@ -45,16 +45,16 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
         })
     } else if !writes_surely(spec, writer, key) {
         MissingCause::Perhaps(writer)
-    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Skippable) {
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Skippable) {
         MissingCause::Skipped(block)
-    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Match) {
-        match unsure(spec, block, key) {
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Match) {
+        match uncertain_step(spec, block, key) {
             Some(step) => MissingCause::Perhaps(step),
             None => MissingCause::Arm(block),
         }
-    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Try) {
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Try) {
         MissingCause::Try(block)
-    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Loop) {
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Loop) {
         match each_around(spec, writer, at) {
             Some(each) if holds(spec, block, each) => MissingCause::Broken(block, each),
             _ => MissingCause::Loop(block),
@@ -64,11 +64,17 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
     }
 }
 
-pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str, cause: &MissingCause) {
+pub(super) const fn push_cause(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    writer: usize,
+    key: &str,
+    cause: &MissingCause,
+) {
     match cause {
         MissingCause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
         MissingCause::Later(block) => {
-            who(m, spec, writer);
+            push_step(m, spec, writer);
             m.push(match spec.steps[*block].kind {
                 StepKind::Try(_) => {
                     " writes it later in the same `try`, so it is not there in the first attempt"
@@ -77,27 +83,27 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             });
         }
         MissingCause::Try(block) if in_else(spec, *block, writer) => {
-            does(m, spec, writer, &[" writes it only if "]);
-            does(m, spec, *block, &[" fails"]);
+            push_clause(m, spec, writer, &[" writes it only if "]);
+            push_clause(m, spec, *block, &[" fails"]);
         }
         MissingCause::Try(block) => {
-            does(m, spec, *block, &[" may fail before "]);
-            does(m, spec, writer, &[" writes it"]);
+            push_clause(m, spec, *block, &[" may fail before "]);
+            push_clause(m, spec, writer, &[" writes it"]);
         }
         MissingCause::OtherArm => {
-            who(m, spec, writer);
+            push_step(m, spec, writer);
             m.push(" writes it in another arm of the same loop, so it is not there in the first round");
         }
-        MissingCause::Perhaps(step) => perhaps(m, spec, *step, key),
+        MissingCause::Perhaps(step) => push_perhaps(m, spec, *step, key),
         MissingCause::Skipped(block) => {
             m.push("nothing in ");
-            who(m, spec, *block);
+            push_step(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
                 " is certain to have run to its end, since it goes on where a branch fails, nor is "
             } else {
                 " runs where its `before_agent` answers, nor "
             });
-            does(m, spec, writer, &[", which writes it"]);
+            push_clause(m, spec, writer, &[", which writes it"]);
         }
         MissingCause::Arm(block) => {
             let silent = silent_arm(spec, *block, key);
@@ -108,18 +114,18 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
                 }
                 None => m.push("not every branch of "),
             }
-            who(m, spec, *block);
+            push_step(m, spec, *block);
             m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
         }
         MissingCause::Loop(block) => {
-            does(m, spec, *block, &[" may end before "]);
-            does(m, spec, writer, &[" writes it"]);
+            push_clause(m, spec, *block, &[" may end before "]);
+            push_clause(m, spec, writer, &[" writes it"]);
         }
         MissingCause::Broken(block, each) => {
-            does(m, spec, *block, &[" may end inside of "]);
-            does(m, spec, *each, &[", which then leaves no lists"]);
+            push_clause(m, spec, *block, &[" may end inside of "]);
+            push_clause(m, spec, *each, &[", which then leaves no lists"]);
         }
-        MissingCause::Paths => does(m, spec, writer, &[" writes it on some paths only"]),
+        MissingCause::Paths => push_clause(m, spec, writer, &[" writes it on some paths only"]),
     }
 }
 
@@ -144,7 +150,7 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a 
 }
 
 /// The step of a match that need not write a key which every arm of it writes.
-const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
+const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
     if silent_arm(spec, block, key).is_some() {
         return None;
     }
@@ -152,8 +158,8 @@ const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
 }
 
 /// Why an agent may end without having written a key that it writes.
-const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
-    who(m, spec, writer);
+const fn push_perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
+    push_step(m, spec, writer);
     let StepKind::Agent { meta, .. } = spec.steps[writer].kind else { return };
     each!(tool in meta.tools => {
         if contains(tool.writes, key) {
@@ -191,17 +197,17 @@ pub(super) const fn remedy(
         MissingCause::Arm(_) => m.push("write it in every branch"),
         MissingCause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
             m.all(&["let `", key, "` be an output of "]);
-            who(m, spec, *step);
+            push_step(m, spec, *step);
         }
         MissingCause::Broken(_, each) => {
             m.push("end the loop after ");
-            who(m, spec, *each);
+            push_step(m, spec, *each);
         }
         // A list comes from nowhere but its `each`, and what belongs to an element has no value outside.
         _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
             m.push("write it before on every path");
         }
-        _ => first_value(m, spec, key, written_as(spec, writer, key)),
+        _ => first_value(m, spec, key, written_type(spec, writer, key)),
     }
 }
 
@@ -210,7 +216,7 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
         m.all(&["give it a first value, `.initial_state(\"", key, "\", VALUE)`"])
     } else {
         m.all(&["give it a first value, `let ", key, ": "]);
-        owned(m, ty);
+        push_owned_type(m, ty);
         m.push(" = ...;`");
     }
 }

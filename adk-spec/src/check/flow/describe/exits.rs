@@ -1,7 +1,7 @@
 //! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
 
 use super::super::FlowDiagnostic;
-use super::{NameList, does, holds, who};
+use super::{NameList, holds, push_clause, push_step};
 use crate::check::Check;
 use crate::effects::{DEEPEST, Effects, may_exit};
 use crate::message::Message;
@@ -9,9 +9,9 @@ use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
 /// A loop that nothing ends.
-pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_endless(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::LoopEndless);
-    who(m, spec, diagnostic.at);
+    push_step(m, spec, diagnostic.at);
     m.push(if spec.built { " has no `max_iterations`" } else { " has no `max`, no `until`" });
     m.push(", and nothing inside can end it; help: ");
     m.push(if spec.built {
@@ -22,18 +22,18 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowD
 }
 
 /// An exit in no loop, or in none of that name.
-pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::ExitOutsideLoop);
     let step = &spec.steps[diagnostic.at];
     let named = !diagnostic.key.is_empty();
     match step.kind {
         StepKind::Agent { meta, .. } => {
-            who(m, spec, diagnostic.at);
+            push_step(m, spec, diagnostic.at);
             if named {
                 m.all(&[" may end loop `", diagnostic.key, "`"]);
             } else {
                 m.push(" may end a loop");
-                by(m, meta);
+                push_exit_cause(m, meta);
             }
         }
         _ if named => m.all(&["`break ", diagnostic.key, "` ends loop `", diagnostic.key, "`"]),
@@ -67,7 +67,7 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowD
 }
 
 /// By what an agent may end a loop, where its description says so.
-const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
+const fn push_exit_cause(m: &mut Message, meta: &AgentMeta<'_>) {
     if let AgentKind::Function = meta.kind {
         return m.push(", since it returns `Flow`");
     }
@@ -86,7 +86,7 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
 /// A renaming of a key that the agent does not read.
 pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
-    does(m, spec, diagnostic.at, &[" reads no key `", diagnostic.key, "` that could be renamed"]);
+    push_clause(m, spec, diagnostic.at, &[" reads no key `", diagnostic.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[diagnostic.at].kind else { return };
     let mut nearest = Nearest::to(diagnostic.key);
     let mut all = Effects::of(meta, &Renames::NONE).outside();
@@ -114,7 +114,7 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &
     let step = &spec.steps[diagnostic.at];
     let StepKind::Agent { meta, .. } = step.kind else { return };
     m.begin(Check::FieldUnknown);
-    who(m, spec, diagnostic.at);
+    push_step(m, spec, diagnostic.at);
     if meta.writes.is_empty() {
         return m.all(&[" writes no key that could be called `", diagnostic.key, "`; help: remove the `->`"]);
     }
@@ -131,16 +131,16 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &
 /// One name for two keys that are written.
 pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
-    who(m, spec, diagnostic.at);
+    push_step(m, spec, diagnostic.at);
     m.all(&[" writes two keys, and `->` calls both `", diagnostic.key, "`; help: name one key for each"]);
 }
 
 /// More agents below each other than are looked at.
-pub(super) const fn too_deep(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_too_deep(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::Syntax);
     m.push("more than ");
     m.number(DEEPEST as i128);
     m.push(" agents are nested in ");
-    who(m, spec, diagnostic.at);
+    push_step(m, spec, diagnostic.at);
     m.push(" as transfer targets, tools and steps of workflows; help: make the tree flatter");
 }

@@ -1,6 +1,6 @@
 //! The keys that there are at a step.
 
-use super::{apart, common_loop, holds};
+use super::{are_in_siblings, common_loop, holds};
 use crate::effects::Effects;
 use crate::spec::{ERROR_KEY, Spec, StepKind};
 
@@ -45,7 +45,7 @@ impl<'s, 'a> KnownKeys<'s, 'a> {
                 StepKind::Else if holds(spec, i, self.at) => return Some(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
                     let runs_once = i == self.at && common_loop(spec, i, i).is_none();
-                    let is_apart = is_before && apart(spec, i, self.at);
+                    let is_apart = is_before && are_in_siblings(spec, i, self.at);
                     if !runs_once && !is_apart {
                         self.effects = Some(Effects::writes(meta, &spec.steps[i].renames).outside());
                     }

@@ -1,9 +1,12 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
 use super::super::{FlowDiagnostic, Reader, StepPart};
-use super::causes::{MissingCause, cause, first_value, remedy, why};
+use super::causes::{MissingCause, cause, first_value, push_cause, remedy};
 use super::known::KnownKeys;
-use super::{NameList, apart, below, common_loop, does, element, holds, kind, same, who, writes};
+use super::{
+    NameList, are_in_siblings, common_loop, element, holds, kind, push_below, push_clause, push_step, same,
+    writes,
+};
 use crate::check::Check;
 use crate::effects::contains;
 use crate::message::Message;
@@ -15,7 +18,7 @@ use crate::text::part;
 /// A part of a key between braces, which is text to a prompt.
 pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::Syntax);
-    who(m, spec, diagnostic.at);
+    push_step(m, spec, diagnostic.at);
     m.all(&[
         " says `{",
         diagnostic.key,
@@ -26,7 +29,7 @@ pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &F
 }
 
 /// A key that is read and not certain.
-pub(super) const fn unwritten(
+pub(super) const fn describe_unwritten(
     m: &mut Message,
     spec: &Spec<'_>,
     diagnostic: &FlowDiagnostic<'_>,
@@ -43,7 +46,7 @@ pub(super) const fn unwritten(
         subject(m, spec, diagnostic, reader);
         m.push(", but ");
         let cause = cause(spec, at, writer, key);
-        why(m, spec, writer, key, &cause);
+        push_cause(m, spec, writer, key, &cause);
         m.push("; help: ");
         remedy(m, spec, at, writer, key, &cause);
         return if_absent(m, spec, diagnostic, reader);
@@ -62,16 +65,16 @@ pub(super) const fn unwritten(
     });
     if let Some(writer) = later {
         m.push("; help: it is written later, by ");
-        who(m, spec, writer);
+        push_step(m, spec, writer);
         m.push(match reader {
             Reader::Until => ": put that into ",
             _ => ": run that before ",
         });
-        who(m, spec, diagnostic.at);
+        push_step(m, spec, diagnostic.at);
         return if_absent(m, spec, diagnostic, reader);
     }
-    if meant(m, spec, key) {
-        return known(m, spec, at);
+    if suggest_output(m, spec, key) {
+        return push_known_keys(m, spec, at);
     }
     let near = nearest(spec, at, key);
     if !near.is_empty() {
@@ -80,9 +83,9 @@ pub(super) const fn unwritten(
         m.all(&["; help: say that the session holds it, `.state_key::<TYPE>(\"", key]);
         m.all(&["\")`, or give it a first value, `.initial_state(\"", key, "\", VALUE)`"]);
         if_absent_or_text(m, spec, diagnostic, reader);
-    } else if let Some(silent) = silent(spec, at) {
+    } else if let Some(silent) = silent_agent(spec, at) {
         m.push("; help: if ");
-        does(m, spec, silent, &[" writes it, say so on its `impl Agent`, `#[agent(writes("]);
+        push_clause(m, spec, silent, &[" writes it, say so on its `impl Agent`, `#[agent(writes("]);
         m.all(&[key, ": TYPE))]`"]);
     } else if has_prefix(key) {
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
@@ -101,7 +104,7 @@ pub(super) const fn unwritten(
             _ => if_absent_or_text(m, spec, diagnostic, reader),
         }
     }
-    known(m, spec, at);
+    push_known_keys(m, spec, at);
 }
 
 /// An output that is not certain at the end.
@@ -114,19 +117,19 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDi
     let Some(writer) = maybe else {
         m.push("is written by nothing in this workflow");
         let near = nearest(spec, end, key);
-        if meant(m, spec, key) {
-            return known(m, spec, end);
+        if suggest_output(m, spec, key) {
+            return push_known_keys(m, spec, end);
         }
         if near.is_empty() {
             m.all(&["; help: let an agent write it, `-> ", key, ": TYPE`"]);
         } else {
             m.all(&["; help: did you mean `", near, "`?"]);
         }
-        return known(m, spec, end);
+        return push_known_keys(m, spec, end);
     };
     m.push("is not written on every path to the end: ");
     let cause = cause(spec, end, writer, key);
-    why(m, spec, writer, key, &cause);
+    push_cause(m, spec, writer, key, &cause);
     m.push("; help: ");
     if let MissingCause::Broken(..) = cause {
         return remedy(m, spec, end, writer, key, &cause);
@@ -139,7 +142,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDi
 }
 
 /// The remedy for a key that is called like a step: read what the step writes. Whether there is one.
-const fn meant(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
+const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
     let mut i = 0;
     while i < spec.steps.len() {
         let step = &spec.steps[i];
@@ -150,7 +153,7 @@ const fn meant(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
             let written =
                 if step.renames.writes.is_empty() { meta.writes[0].name } else { step.renames.writes[0] };
             m.push("; help: ");
-            does(m, spec, i, &[" writes `", written, "`: read that"]);
+            push_clause(m, spec, i, &[" writes `", written, "`: read that"]);
             return true;
         }
         i += 1;
@@ -174,10 +177,10 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
                 (Some(found), Some(each)) => holds(spec, each, found),
                 (found, _) => found.is_some(),
             };
-            let before = (i < at && !apart(spec, i, at)) || again;
+            let before = (i < at && !are_in_siblings(spec, i, at)) || again;
             if before && maybe.is_none() {
                 maybe = Some(i);
-            } else if !before && i > at && later.is_none() && !apart(spec, at, i) {
+            } else if !before && i > at && later.is_none() && !are_in_siblings(spec, at, i) {
                 later = Some(i);
             }
         }
@@ -192,12 +195,12 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'
     match reader {
         Reader::Until => {
             m.push("`until` of ");
-            who(m, spec, diagnostic.at);
+            push_step(m, spec, diagnostic.at);
         }
         Reader::Prompt { target: Some(target), .. } | Reader::Parameter(Some(target)) => {
-            below(m, spec, diagnostic.at, target);
+            push_below(m, spec, diagnostic.at, target);
         }
-        _ => who(m, spec, diagnostic.at),
+        _ => push_step(m, spec, diagnostic.at),
     }
     m.all(&[" reads `", key, "`"]);
     if let Reader::Prompt { source, .. } = reader
@@ -244,16 +247,16 @@ const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
 }
 
 /// An agent before a step that is written by hand and says of no key that it reads or writes it.
-const fn silent(spec: &Spec<'_>, at: usize) -> Option<usize> {
+const fn silent_agent(spec: &Spec<'_>, at: usize) -> Option<usize> {
     rfind!(i below if at < spec.steps.len() { at } else { 0 } => match spec.steps[i].kind {
         StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Custom) => {
-            matches!((meta.reads, meta.writes), ([], [])) && !apart(spec, i, at)
+            matches!((meta.reads, meta.writes), ([], [])) && !are_in_siblings(spec, i, at)
         }
         _ => false,
     })
 }
 
-const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
+const fn push_known_keys(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let mut intro =
         if at < spec.steps.len() { "; keys written before it: " } else { "; keys that are written: " };
     if m.ends_with(b'?') {

@@ -1,7 +1,7 @@
 //! `key-race`.
 
 use super::super::{FlowDiagnostic, Reader};
-use super::{does, element, holds, kind, reads, who, write_of, writes};
+use super::{element, holds, kind, push_clause, push_step, reads, write_of, writes};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
@@ -51,15 +51,15 @@ pub(super) const fn race(
     let (at, key) = (diagnostic.at, diagnostic.key);
     let writer = sibling(spec, parallel, at, key, true);
     m.begin(Check::KeyRace);
-    who(m, spec, at);
+    push_step(m, spec, at);
     if matches!(reader, Reader::Inside) && write_of(spec, at, key).is_none() {
         m.push(" (something inside of it)");
     }
     m.all(&[if written { " writes `" } else { " reads `" }, key, "`, which "]);
     match writer {
-        Some(other) => does(m, spec, other, &[" writes at the same time"]),
+        Some(other) => push_clause(m, spec, other, &[" writes at the same time"]),
         None => match sibling(spec, parallel, at, key, false) {
-            Some(other) => does(m, spec, other, &[" reads at the same time"]),
+            Some(other) => push_clause(m, spec, other, &[" reads at the same time"]),
             None => m.push("another branch touches at the same time"),
         },
     }
@@ -81,7 +81,7 @@ pub(super) const fn race(
 /// A key of the session that each element writes.
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyRace);
-    does(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
+    push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
 }
 
@@ -93,7 +93,7 @@ pub(super) const fn same_inside(
     own: &str,
 ) {
     m.begin(Check::KeyRace);
-    does(
+    push_clause(
         m,
         spec,
         diagnostic.at,

@@ -1,7 +1,7 @@
 //! `key-duplicate`, for a key that a workflow inside of a step keeps in the session.
 
 use super::super::FlowDiagnostic;
-use super::does;
+use super::push_clause;
 use crate::check::Check;
 use crate::effects::{Act, Effects};
 use crate::message::Message;
@@ -47,7 +47,7 @@ pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &Flo
         m.all(&["workflow `", workflow, "` keeps `", key, "` in the session, and `", spec.name]);
         m.all(&["` has a key `", key, "` of its own"]);
     } else if at < spec.steps.len() {
-        does(m, spec, at, &[" reads `", key, "`, which is no key of `", spec.name]);
+        push_clause(m, spec, at, &[" reads `", key, "`, which is no key of `", spec.name]);
         m.all(&["`: workflow `", workflow, "` keeps it in the session"]);
     } else {
         m.all(&["output `", key, "` is no key of `", spec.name, "`: workflow `", workflow]);

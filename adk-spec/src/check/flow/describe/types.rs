@@ -2,7 +2,9 @@
 
 use super::super::keys::Writer;
 use super::super::{FlowDiagnostic, StepPart};
-use super::{below, does, holds, kind, reader_below, same, who, writer_below, writes, written_as};
+use super::{
+    holds, kind, push_below, push_clause, push_step, reader_below, same, writer_below, writes, written_type,
+};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -10,7 +12,7 @@ use crate::text::{part, starts_with};
 use crate::type_names::{alike, is_option};
 
 /// Read as another type than it is written.
-pub(super) const fn read(
+pub(super) const fn describe_read(
     m: &mut Message,
     spec: &Spec<'_>,
     diagnostic: &FlowDiagnostic<'_>,
@@ -21,8 +23,8 @@ pub(super) const fn read(
     m.begin(Check::KeyType);
     if diagnostic.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
-        written_by(m, spec, key, writer);
-        help(m, whole(ty, writer), writer, "declare it", "");
+        push_writer(m, spec, key, writer);
+        help(m, declared_type(ty, writer), writer, "declare it", "");
         if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
             m.all(&[
                 ", or, if it may be nothing, add `let ",
@@ -39,33 +41,33 @@ pub(super) const fn read(
     match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
             m.push("`until` of ");
-            does(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is none: "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is none: "]);
+            push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
         StepKind::Each { .. } => {
-            does(m, spec, diagnostic.at, &[" needs a list, such as a `Vec`, but "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" needs a list, such as a `Vec`, but "]);
+            push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
         StepKind::Match { .. } => {
-            does(m, spec, diagnostic.at, &[" takes `", key, "` as an `Option`, but "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" takes `", key, "` as an `Option`, but "]);
+            push_writer(m, spec, key, writer);
             m.push("; help: write");
             patterns(m, writer);
         }
         _ if ty.is_empty() => {
-            does(m, spec, diagnostic.at, &[" shows `", key, "` to its model, but "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" shows `", key, "` to its model, but "]);
+            push_writer(m, spec, key, writer);
             m.all(&["; help: no model sees a secret: let a tool take it, by `#[key] ", key, "`"]);
         }
         _ => {
-            who_reads(m, spec, diagnostic, ty);
+            push_reader(m, spec, diagnostic, ty);
             m.all(&[" as `", ty, "`, but "]);
-            written_by(m, spec, key, writer);
+            push_writer(m, spec, key, writer);
             // An input is declared, and is no parameter that may be absent.
             let is_workflow = matches!(kind(spec, diagnostic.at), Some(AgentKind::Workflow));
-            let ty = if is_workflow { whole(ty, writer) } else { ty };
+            let ty = if is_workflow { declared_type(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -77,13 +79,13 @@ pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
     if writer.spec.ty.is_empty() {
         m.push("its type");
     } else {
-        quoted(m, writer);
+        push_type(m, writer);
     }
     m.push(" in place of `Some` and `None`");
 }
 
 /// Written as another type than before.
-pub(super) const fn written(
+pub(super) const fn describe_written(
     m: &mut Message,
     spec: &Spec<'_>,
     diagnostic: &FlowDiagnostic<'_>,
@@ -91,14 +93,14 @@ pub(super) const fn written(
     writer: &Writer<'_>,
 ) {
     m.begin(Check::KeyType);
-    who_writes(m, spec, diagnostic.at, diagnostic.key, ty);
+    push_writing_agent(m, spec, diagnostic.at, diagnostic.key, ty);
     m.all(&[" writes `", diagnostic.key, "` as `", ty, "`, but "]);
-    written_by(m, spec, diagnostic.key, writer);
-    help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
+    push_writer(m, spec, diagnostic.key, writer);
+    help(m, declared_type(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
 /// Read or written as a type that cannot be compared with the one that is written.
-pub(super) const fn untold(
+pub(super) const fn describe_unknown(
     m: &mut Message,
     spec: &Spec<'_>,
     diagnostic: &FlowDiagnostic<'_>,
@@ -111,13 +113,13 @@ pub(super) const fn untold(
     if diagnostic.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared"]);
     } else if reads {
-        who_reads(m, spec, diagnostic, ty);
+        push_reader(m, spec, diagnostic, ty);
     } else {
-        who_writes(m, spec, diagnostic.at, key, ty);
+        push_writing_agent(m, spec, diagnostic.at, key, ty);
         m.all(&[" writes `", key, "`"]);
     }
     m.all(&[" as `", ty, "`, and "]);
-    written_by(m, spec, key, writer);
+    push_writer(m, spec, key, writer);
     m.push(": whether that is one type is not known, since neither has `#[data]`");
     if let Some([room, _]) = full {
         m.push(", and this workflow compares ");
@@ -134,24 +136,24 @@ pub(super) const fn untold(
 }
 
 /// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
-const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
+const fn declared_type<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
     if is_option(ty) == is_option(writer.spec.ty) { ty } else { "" }
 }
 
 /// The step, or what it has below it, and what it reads.
-const fn who_reads(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
+const fn push_reader(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
     match (reader_below(spec, diagnostic.at, diagnostic.key, ty), diagnostic.part) {
-        (Some(name), StepPart::Name) => below(m, spec, diagnostic.at, name),
-        _ => who(m, spec, diagnostic.at),
+        (Some(name), StepPart::Name) => push_below(m, spec, diagnostic.at, name),
+        _ => push_step(m, spec, diagnostic.at),
     }
     m.all(&[" reads `", diagnostic.key, "`"]);
 }
 
 /// The step, or what it has below it.
-const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
+const fn push_writing_agent(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
     match writer_below(spec, at, key, ty) {
-        Some(name) => below(m, spec, at, name),
-        None => who(m, spec, at),
+        Some(name) => push_below(m, spec, at, name),
+        None => push_step(m, spec, at),
     }
 }
 
@@ -170,15 +172,15 @@ const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &s
         (true, _) => m.push("that type"),
         (false, 0) => {
             m.push("`");
-            owned(m, writer.spec.ty);
+            push_owned_type(m, writer.spec.ty);
             m.push("`");
         }
-        (false, _) => quoted(m, writer),
+        (false, _) => push_type(m, writer),
     }
     m.push(or);
 }
 
-const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer<'_>) {
+const fn push_writer(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer<'_>) {
     if writer.at >= spec.steps.len() {
         let declared = writer.at - spec.steps.len();
         m.push(if spec.built {
@@ -202,17 +204,17 @@ const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer
         }
         return;
     } else {
-        who_writes(m, spec, writer.at, key, writer.spec.ty);
+        push_writing_agent(m, spec, writer.at, key, writer.spec.ty);
         m.push(if writer.depth == 0 {
             " writes it as "
         } else {
             " writes it in an `each`, so that it is a "
         });
     }
-    quoted(m, writer);
+    push_type(m, writer);
 }
 
-const fn quoted(m: &mut Message, writer: &Writer<'_>) {
+const fn push_type(m: &mut Message, writer: &Writer<'_>) {
     m.push("`");
     m.times(writer.depth, "Vec<");
     m.push(writer.spec.ty);
@@ -232,7 +234,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
         match spec.steps[i].kind {
             // What is written in there is a list of that type after the block.
             StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
-            _ if writes(spec, i, list) => return written_as(spec, i, list),
+            _ if writes(spec, i, list) => return written_type(spec, i, list),
             _ => {}
         }
         i += 1;
@@ -241,14 +243,14 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 }
 
 /// Written inside an `each`, where it becomes a list, and outside of one.
-pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_mixed(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyType);
-    does(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
+    push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
 }
 
 /// A type as that of a key, which owns its value.
-pub(super) const fn owned(m: &mut Message, ty: &str) {
+pub(super) const fn push_owned_type(m: &mut Message, ty: &str) {
     let inside = part(ty, 1, ty.len());
     if !starts_with(ty, "&") {
         m.push(ty);
