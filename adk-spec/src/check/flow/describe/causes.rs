@@ -2,8 +2,8 @@
 
 use super::types::push_owned_type;
 use super::{
-    Act, EnclosingKind, are_in_siblings, around, common_loop, holds, in_else, kind, push_clause, push_step,
-    write_of, writes, writes_surely, written_type,
+    Act, EnclosingKind, are_in_siblings, common_loop, holds, in_else, innermost, kind, push_clause,
+    push_step, write_of, writes, writes_surely, written_type,
 };
 use crate::effects::contains;
 use crate::message::Message;
