@@ -89,8 +89,8 @@ fn texts(prompt: &str) -> impl Iterator<Item = &str> {
     let mut all = Placeholders::new(prompt);
     std::iter::from_fn(move || {
         loop {
-            let place = all.place()?;
-            let text = prompt.get(place.opened..place.inner).unwrap_or_default();
+            let span = all.next_span()?;
+            let text = prompt.get(span.opened..place.inner).unwrap_or_default();
             let is_word = |char: char| char.is_alphanumeric() || "_.:?!-#".contains(char);
             // `fn main() {}` and `[{}]` are code.
             let before = prompt.get(..place.opened).unwrap_or_default().trim_end_matches('{').trim_end();
@@ -98,7 +98,7 @@ fn texts(prompt: &str) -> impl Iterator<Item = &str> {
                 "" => text.is_empty() && before.ends_with(char::is_alphanumeric),
                 text => text.len() <= LONGEST && text.chars().all(is_word),
             };
-            if is_slip && all.parse(&place).is_none() {
+            if is_slip && all.parse(&span).is_none() {
                 return Some(text.trim());
             }
         }

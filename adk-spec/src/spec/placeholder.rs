@@ -63,38 +63,38 @@ impl<'a> Placeholders<'a> {
     /// The next one. Not the method of [`Iterator`], so that it can be called in const evaluation.
     #[allow(clippy::should_implement_trait)]
     pub const fn next(&mut self) -> Option<Placeholder<'a>> {
-        while let Some(place) = self.place() {
+        while let Some(span) = self.next_span() {
             // Most are plain, and `place` has read those already.
-            let found = match place.plain {
+            let found = match span.plain {
                 Some((_, optional)) => {
-                    let end = place.inner - optional as usize;
-                    Some((Source::Key(part(self.prompt, place.opened, end)), optional))
+                    let end = span.inner - optional as usize;
+                    Some((Source::Key(part(self.prompt, span.opened, end)), optional))
                 }
-                None => self.parse(&place),
+                None => self.parse(&span),
             };
             if let Some((source, optional)) = found {
-                return Some(Placeholder { start: place.start, end: place.end, source, optional });
+                return Some(Placeholder { start: span.start, end: span.end, source, optional });
             }
         }
         None
     }
 
     /// The text there.
-    pub(crate) const fn text(&self, place: &Place) -> &'a str {
-        part(self.prompt, place.opened, place.inner)
+    pub(crate) const fn text(&self, span: &BraceSpan) -> &'a str {
+        part(self.prompt, span.opened, span.inner)
     }
 
     /// What is read there, if it is a placeholder.
-    pub(crate) const fn parse(&self, place: &Place) -> Option<(Source<'a>, bool)> {
-        parse(self.text(place))
+    pub(crate) const fn parse(&self, span: &BraceSpan) -> Option<(Source<'a>, bool)> {
+        parse(self.text(span))
     }
 
     /// The next text between braces that is not escaped.
     ///
     /// By slice patterns: const evaluation pays for each call, three hundred times as much for `split_at` as for an addition.
-    pub(crate) const fn place(&mut self) -> Option<Place> {
+    pub(crate) const fn next_span(&mut self) -> Option<BraceSpan> {
         loop {
-            let Some((start, opened)) = self.brace() else { return None };
+            let Some((start, opened)) = self.next_run() else { return None };
             let (mut rest, mut inner, mut hasher) = (self.rest, opened, Hasher::NEW);
             if let [b'a'..=b'z' | b'A'..=b'Z', ..] = rest {
                 while let [byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_'), more @ ..] = rest {
@@ -121,13 +121,13 @@ impl<'a> Placeholders<'a> {
             // brace, the text there may open the next match.
             (self.rest, self.at) = (rest, end);
             if end > inner && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\')) {
-                return Some(Place { start, opened, inner, end, plain });
+                return Some(BraceSpan { start, opened, inner, end, plain });
             }
         }
     }
 
     /// The next run of opening braces: where it begins and ends.
-    const fn brace(&mut self) -> Option<(usize, usize)> {
+    const fn next_run(&mut self) -> Option<(usize, usize)> {
         let (mut rest, mut start) = (self.rest, self.at);
         // Most of a prompt is passed here, so it takes sixteen bytes at a time where none of them is one.
         while let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, more @ ..] = rest {
@@ -154,7 +154,7 @@ impl<'a> Placeholders<'a> {
 }
 
 /// The place of a text between braces.
-pub(crate) struct Place {
+pub(crate) struct BraceSpan {
     start: usize,
     pub(crate) opened: usize,
     pub(crate) inner: usize,

@@ -29,13 +29,13 @@ impl<'a> Spec<'a> {
         let root = Node {
             definition: self.name,
             description: self.description,
-            reads: reads::of_workflow(self),
+            reads: reads::workflow_reads(self),
             writes: Cow::Borrowed(self.outputs),
             ..Node::new(NodeKind::Workflow, Cow::Borrowed(self.name))
         };
         let mut nodes = vec![root];
         // A list of its own and no recursion: workflows may be nested as deep as they like.
-        let mut lists = vec![List::new(self.steps, &[], 0, Rc::from(""))];
+        let mut lists = vec![StepList::new(self.steps, &[], 0, Rc::from(""))];
         while let Some(list) = lists.last_mut() {
             match list.next(&mut nodes) {
                 Some(Next::Inside(inside)) => lists.push(inside),
@@ -57,7 +57,7 @@ impl<'a> Spec<'a> {
 }
 
 /// A list of steps on its way to be nodes.
-struct List<'a> {
+struct StepList<'a> {
     steps: &'a [Step<'a>],
     at: usize,
     /// The agents that the one of this list may transfer to.
@@ -70,10 +70,10 @@ struct List<'a> {
 
 enum Next<'a> {
     Step,
-    Inside(List<'a>),
+    Inside(StepList<'a>),
 }
 
-impl<'a> List<'a> {
+impl<'a> StepList<'a> {
     fn new(steps: &'a [Step<'a>], targets: &'a [&'a AgentMeta<'a>], parent: usize, prefix: Rc<str>) -> Self {
         Self { steps, at: 0, targets: targets.iter(), around: vec![(parent, usize::MAX)], prefix }
     }
@@ -83,7 +83,7 @@ impl<'a> List<'a> {
         let (at, step) = (self.at, self.steps.get(self.at));
         let Some(step) = step else {
             let meta = *self.targets.next()?;
-            let node = Node::agent(self.prefixed(meta.name), meta, Renames::NONE);
+            let node = Node::agent(self.prefixed_name(meta.name), meta, Renames::NONE);
             let here = self.push(Node { transfer: true, ..node }, nodes);
             return Some(self.inside(here, meta, false, nodes));
         };
@@ -96,7 +96,7 @@ impl<'a> List<'a> {
             {
                 Some(Node { named: false, ..Node::new(NodeKind::Sequence, Cow::Borrowed("")) })
             }
-            _ => Node::step(step, self.prefixed(step.name)),
+            _ => Node::step(step, self.prefixed_name(step.name)),
         };
         let Some(node) = node else { return Some(Next::Step) };
         let here = self.push(node, nodes);
@@ -109,7 +109,7 @@ impl<'a> List<'a> {
         })
     }
 
-    fn prefixed(&self, name: &'a str) -> Cow<'a, str> {
+    fn prefixed_name(&self, name: &'a str) -> Cow<'a, str> {
         if self.prefix.is_empty() || name.is_empty() {
             Cow::Borrowed(name)
         } else {
@@ -132,7 +132,7 @@ impl<'a> List<'a> {
             return Next::Step;
         }
         let prefix = if instance { Rc::from(&*nodes[here].name) } else { Rc::clone(&self.prefix) };
-        Next::Inside(List::new(meta.steps, meta.transfer, here, prefix))
+        Next::Inside(StepList::new(meta.steps, meta.transfer, here, prefix))
     }
 }
 

@@ -168,16 +168,16 @@ fn plain_keys_are_those_that_are_parsed() {
                 .map(|at| char::from(LETTERS[number / LETTERS.len().pow(at) % LETTERS.len()]))
                 .collect();
             let mut scan = Placeholders::new(&prompt);
-            while let Some(place) = scan.place() {
-                let parsed = scan.parse(&place);
-                let Some((number, optional)) = place.plain else {
+            while let Some(span) = scan.next_span() {
+                let parsed = scan.parse(&span);
+                let Some((number, optional)) = span.plain else {
                     let optional_key =
                         |key: &str| key.starts_with('a') && key.bytes().all(|b| b.is_ascii_alphanumeric());
-                    let text = part(&prompt, place.opened, place.inner);
+                    let text = part(&prompt, span.opened, span.inner);
                     assert!(!optional_key(text.strip_suffix('?').unwrap_or(text)), "{prompt}");
                     continue;
                 };
-                let key = part(&prompt, place.opened, place.inner - usize::from(optional));
+                let key = part(&prompt, span.opened, span.inner - usize::from(optional));
                 assert_eq!(parsed, Some((Source::Key(key), optional)), "{prompt}");
                 assert_eq!(number, crate::hash::hash(key), "{prompt}");
                 plain += 1;

@@ -5,14 +5,14 @@ use std::fmt;
 /// Boxes, frames around them, and arrows.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<DrawPart>,
     pub(super) arrows: Vec<Arrow>,
 }
 
 /// What is drawn, in order; a frame is opened, holds what follows, and is closed.
 #[derive(Debug)]
-pub(super) enum Part {
-    Open { id: Id, frame: Frame, label: String },
+pub(super) enum DrawPart {
+    Open { id: Id, frame: FrameKind, label: String },
     Point(Point),
     Close,
 }
@@ -39,7 +39,7 @@ impl fmt::Display for Id {
 
 /// What a frame is around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum FrameKind {
     Block,
     Loop,
     Each,

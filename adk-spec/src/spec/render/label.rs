@@ -4,7 +4,7 @@ use crate::spec::{Node, NodeKind, OnError, Over, Spec};
 use std::fmt::Write;
 
 /// A text of one line: white space is a blank, and what cannot be seen is written out.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn to_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -28,9 +28,9 @@ fn is_hidden(char: char) -> bool {
 }
 
 /// A text that fits into a box.
-pub(super) fn short(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     const MOST: usize = 80;
-    let mut line = plain(text);
+    let mut line = to_line(text);
     if let Some((at, _)) = line.char_indices().nth(MOST) {
         line.truncate(at);
         line.push('…');

@@ -1,7 +1,7 @@
 //! The diagram for Mermaid.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, Frame, Part, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Point, Shape};
 use super::label;
 use crate::spec::Spec;
 use std::fmt::Write;
@@ -50,16 +50,16 @@ impl Spec<'_> {
         // Writing to a string cannot fail.
         for part in &graph.parts {
             let _ = match part {
-                Part::Open { id, frame, label } => {
+                DrawPart::Open { id, frame, label } => {
                     members.push((class_of_frame(*frame), *id));
                     depth += 1;
-                    writeln!(out, "{}subgraph {id}[{}]", indent(depth - 1), quoted([label]))
+                    writeln!(out, "{}subgraph {id}[{}]", indent(depth - 1), quote_label([label]))
                 }
-                Part::Point(point) => {
+                DrawPart::Point(point) => {
                     members.push((class_of_shape(point.shape), point.id));
                     writeln!(out, "{}{}", indent(depth), shape(point))
                 }
-                Part::Close => {
+                DrawPart::Close => {
                     depth -= 1;
                     writeln!(out, "{}end", indent(depth))
                 }
@@ -70,11 +70,11 @@ impl Spec<'_> {
                 ArrowKind::Next | ArrowKind::Back => "-->",
                 ArrowKind::Exit | ArrowKind::Transfer => "-.->",
             };
-            let label = if label.is_empty() { String::new() } else { format!("|{}|", quoted([label])) };
+            let label = if label.is_empty() { String::new() } else { format!("|{}|", quote_label([label])) };
             let _ = writeln!(out, "    {from} {line}{label} {to}");
         }
         for (class, look) in CLASSES {
-            let ids = members.iter().filter(|(of, _)| of == class).map(|(_, id)| id.to_string());
+            let ids = members.iter().filter(|(member, _)| member == class).map(|(_, id)| id.to_string());
             let ids = ids.collect::<Vec<_>>().join(",");
             if !ids.is_empty() {
                 let _ = writeln!(out, "    classDef {class} {look}\n    class {ids} {class}");
@@ -90,7 +90,7 @@ fn indent(depth: usize) -> String {
 }
 
 fn shape(Point { id, shape, label, .. }: &Point) -> String {
-    let label = quoted(label);
+    let label = quote_label(label);
     match shape {
         Shape::Terminal | Shape::Break => format!("{id}([{label}])"),
         Shape::Llm => format!("{id}({label})"),
@@ -118,24 +118,24 @@ fn class_of_shape(shape: Shape) -> &'static str {
     }
 }
 
-fn class_of_frame(frame: Frame) -> &'static str {
+fn class_of_frame(frame: FrameKind) -> &'static str {
     match frame {
-        Frame::Block => "block",
-        Frame::Loop => "loop",
-        Frame::Each => "each",
-        Frame::Workflow => "inner",
+        FrameKind::Block => "block",
+        FrameKind::Loop => "loop",
+        FrameKind::Each => "each",
+        FrameKind::Workflow => "inner",
     }
 }
 
 /// Lines of any text as a label. Mermaid takes text between quotes for Markdown and for HTML, and looks for
 /// directives everywhere; so all but letters, digits and a few harmless signs is written as a number.
-fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
+fn quote_label<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
     let mut out = String::from("\"");
     for (n, line) in lines.into_iter().enumerate() {
         if n > 0 {
             out.push_str("<br>");
         }
-        let line = label::short(line.as_ref());
+        let line = label::shorten(line.as_ref());
         let mut before = ' ';
         let mut rest = line.chars().peekable();
         while let Some(char) = rest.next() {

@@ -180,11 +180,11 @@ fn a_box_stands_out_on_a_dark_ground() {
 #[test]
 fn labels_of_any_text() {
     assert_eq!(
-        label::plain(" a\n\t b\u{a0}\u{7}\u{202e}\u{ffff}名前\u{301} "),
+        label::to_line(" a\n\t b\u{a0}\u{7}\u{202e}\u{ffff}名前\u{301} "),
         "a b \\u{7}\\u{202e}\\u{ffff}名前\u{301}"
     );
-    assert_eq!(label::short(&"名".repeat(80)), "名".repeat(80));
-    assert_eq!(label::short(&"名".repeat(81)), "名".repeat(80) + "…");
+    assert_eq!(label::shorten(&"名".repeat(80)), "名".repeat(80));
+    assert_eq!(label::shorten(&"名".repeat(81)), "名".repeat(80) + "…");
 }
 
 #[test]

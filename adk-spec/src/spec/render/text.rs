@@ -26,9 +26,9 @@ use std::fmt;
 impl fmt::Display for Spec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
-        f.write_str(&label::plain(&label::inputs(self)))?;
+        f.write_str(&label::to_line(&label::inputs(self)))?;
         if let Some(outputs) = label::outputs(self) {
-            write!(f, " -> {}", label::plain(&outputs))?;
+            write!(f, " -> {}", label::to_line(&outputs))?;
         }
         // The text to the left of a node, and how much of it belongs to each node around.
         let (mut left, mut until) = (String::new(), vec![0]);
@@ -40,7 +40,7 @@ impl fmt::Display for Spec<'_> {
             if drawn_with_arm.take() != Some(at) {
                 let is_last = parent.children.last() == Some(&at);
                 let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-                write!(f, "\n{left}{branch}{}", label::plain(&line(node)))?;
+                write!(f, "\n{left}{branch}{}", label::to_line(&line(node)))?;
                 left.push_str(below);
             }
             until.push(left.len());
@@ -48,7 +48,7 @@ impl fmt::Display for Spec<'_> {
                 match node.children[..] {
                     [] => f.write_str(" ()")?,
                     [only] => {
-                        write!(f, " {}", label::plain(&line(&nodes[only])))?;
+                        write!(f, " {}", label::to_line(&line(&nodes[only])))?;
                         drawn_with_arm = Some(only);
                     }
                     _ => {}

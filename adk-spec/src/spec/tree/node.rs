@@ -176,8 +176,8 @@ impl<'a> Node<'a> {
         Self {
             definition: meta.name,
             description: meta.description,
-            reads: reads::of_agent(meta, renames),
-            writes: reads::written(meta, renames),
+            reads: reads::agent_reads(meta, renames),
+            writes: reads::written_keys(meta, renames),
             renames,
             prompts: meta.prompts,
             tools: meta.tools,

@@ -84,10 +84,10 @@ impl<'a> Walk<'_, 'a> {
 
     const fn parts_of(&mut self, at: usize, prompt: &'a str, renames: &Renames<'a>) {
         let mut scan = Placeholders::new(prompt);
-        while let Some(place) = scan.place() {
-            let text = scan.text(&place);
+        while let Some(span) = scan.next_span() {
+            let text = scan.text(&span);
             let mut key = key_of_part(text);
-            if place.plain.is_some() || key.is_empty() || scan.parse(&place).is_some() {
+            if span.plain.is_some() || key.is_empty() || scan.parse(&span).is_some() {
                 continue;
             }
             each!(renamed in renames.reads => {
@@ -187,16 +187,16 @@ impl<'a> Walk<'_, 'a> {
             };
             let mut scan = Placeholders::new(prompt);
             let reader = Reader::Prompt { source, target: None };
-            while let Some(place) = scan.place() {
-                if let Some((hash, optional)) = place.plain {
+            while let Some(span) = scan.next_span() {
+                if let Some((hash, optional)) = span.plain {
                     if self.certain_key(hash) != EVERY {
                         continue;
                     }
                     // The end of an optional one includes its `?`.
-                    let end = place.inner - optional as usize;
-                    let name = KeyName::from_part(prompt, place.opened, end, hash);
+                    let end = span.inner - optional as usize;
+                    let name = KeyName::from_part(prompt, span.opened, end, hash);
                     self.read(at, StepPart::Name, &name, optional, reader);
-                } else if let Some((Source::Key(key), optional)) = scan.parse(&place) {
+                } else if let Some((Source::Key(key), optional)) = scan.parse(&span) {
                     self.read(at, StepPart::Name, &KeyName::new(key), optional, reader);
                 }
             }

@@ -14,8 +14,8 @@ fn arrows(all: impl IntoIterator<Item = Steps>) -> Vec<String> {
         (letter, at) => format!("{}_{letter}", nodes[at].name),
     };
     let graph = graph(&spec);
-    let opened = graph.parts.iter().filter(|part| matches!(part, Part::Open { .. })).count();
-    let closed = graph.parts.iter().filter(|part| matches!(part, Part::Close)).count();
+    let opened = graph.parts.iter().filter(|part| matches!(part, DrawPart::Open { .. })).count();
+    let closed = graph.parts.iter().filter(|part| matches!(part, DrawPart::Close)).count();
     assert_eq!(opened, closed);
     let line = |kind| match kind {
         ArrowKind::Next => "->",
