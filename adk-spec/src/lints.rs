@@ -3,7 +3,7 @@
 mod keys;
 mod placeholder;
 
-use self::keys::{Read, by_tools, names_keys, of_agent, read, written};
+use self::keys::{KeyRead, add_agent_reads, add_tool_writes, names_keys, read_keys, written_keys};
 use crate::effects::Effects;
 use crate::nearest::nearest;
 use crate::spec::{AgentKind, AgentMeta, Conversation, ERROR_KEY, Spec, Step, StepKind};
@@ -67,7 +67,7 @@ impl Spec<'_> {
         let mut lints = Vec::new();
         // A stub does not say what it reads.
         if !self.has_stub() {
-            let read = read(self);
+            let read = read_keys(self);
             self.unread_inputs(&read, &mut lints);
             self.unread_keys(&read, &mut lints);
             self.unwritten_keys(&mut lints);
@@ -99,10 +99,10 @@ impl Spec<'_> {
     }
 
     fn unread_keys(&self, read: &HashSet<&str>, lints: &mut Vec<Lint>) {
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         let mut is_unread = |key: &'_ str| {
             let is_own = !key.contains(':');
-            is_own && !read.contains(key) && told.insert(key.to_owned())
+            is_own && !read.contains(key) && reported.insert(key.to_owned())
         };
         for key in self.lets.iter().map(|key| key.name).filter(|key| is_unread(key)) {
             let fact = format!(
@@ -120,7 +120,7 @@ impl Spec<'_> {
                     lints.push(lint("key-unread", step.name, &fact));
                 }
                 StepKind::Agent { meta, .. } => {
-                    let writes = written(step.name, meta, &step.renames).into_iter();
+                    let writes = written_keys(step.name, meta, &step.renames).into_iter();
                     for (writer, key) in writes.filter(|(_, key)| is_unread(key)) {
                         let fact = format!(
                             "`{writer}` writes `{key}`, and nobody reads it; help: read it, make it an output of the \
@@ -145,16 +145,17 @@ impl Spec<'_> {
                 StepKind::Each { item, .. } => known.push(item),
                 StepKind::Else => known.push(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
-                    known.extend(written(step.name, meta, &step.renames).into_iter().map(|(_, key)| key));
-                    by_tools(meta, &step.renames, &mut known);
-                    of_agent(step.name, meta, &step.renames, &mut reads);
+                    known
+                        .extend(written_keys(step.name, meta, &step.renames).into_iter().map(|(_, key)| key));
+                    add_tool_writes(meta, &step.renames, &mut known);
+                    add_agent_reads(step.name, meta, &step.renames, &mut reads);
                 }
                 _ => {}
             }
         }
-        let mut told = HashSet::new();
-        for Read { reader, key, .. } in reads.into_iter().filter(|read| read.optional) {
-            if key.contains(':') || known.contains(&key) || !told.insert(key) {
+        let mut reported = HashSet::new();
+        for KeyRead { reader, key, .. } in reads.into_iter().filter(|read| read.optional) {
+            if key.contains(':') || known.contains(&key) || !reported.insert(key) {
                 continue;
             }
             let near = nearest(key, known.iter().copied());

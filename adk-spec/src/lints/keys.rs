@@ -6,13 +6,13 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 use std::collections::HashSet;
 
 /// The keys that a workflow reads anywhere, its outputs included.
-pub(super) fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
+pub(super) fn read_keys<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     let mut read: HashSet<_> = spec.outputs.iter().map(|key| key.name).collect();
     for step in spec.steps {
         match step.kind {
             StepKind::Agent { meta, .. } => {
                 let mut reads = Vec::new();
-                of_agent(step.name, meta, &step.renames, &mut reads);
+                add_agent_reads(step.name, meta, &step.renames, &mut reads);
                 read.extend(reads.iter().map(|read| read.key));
             }
             StepKind::Match { key } => read.extend([key]),
@@ -24,7 +24,7 @@ pub(super) fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     read
 }
 
-pub(super) struct Read<'a> {
+pub(super) struct KeyRead<'a> {
     pub(super) reader: &'a str,
     pub(super) key: &'a str,
     /// Only where it is there.
@@ -32,11 +32,11 @@ pub(super) struct Read<'a> {
 }
 
 /// What the agent of a step reads, and what those read that belong to the step.
-pub(super) fn of_agent<'a>(
+pub(super) fn add_agent_reads<'a>(
     name: &'a str,
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
-    all: &mut Vec<Read<'a>>,
+    all: &mut Vec<KeyRead<'a>>,
 ) {
     let mut effects = Effects::of(meta, renames);
     while let Some(effect) = effects.next() {
@@ -53,13 +53,13 @@ pub(super) fn of_agent<'a>(
         };
         if !effect.act.is_write() {
             let reader = if effects.is_own() { name } else { effects.agent().name };
-            all.push(Read { reader, key: effect.key, optional });
+            all.push(KeyRead { reader, key: effect.key, optional });
         }
     }
 }
 
 /// The keys that an instance writes, and those of the agents that it may transfer to, each with who writes it.
-pub(super) fn written<'a>(
+pub(super) fn written_keys<'a>(
     name: &'a str,
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
@@ -84,7 +84,7 @@ pub(super) fn names_keys(meta: &AgentMeta<'_>) -> bool {
 }
 
 /// The keys that its tools write, and those of the agents that it may transfer to.
-pub(super) fn by_tools<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, all: &mut Vec<&'a str>) {
+pub(super) fn add_tool_writes<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, all: &mut Vec<&'a str>) {
     let mut effects = Effects::writes(meta, renames).outside();
     while let Some(effect) = effects.next() {
         if effect.act.is_write() && effects.is_of_tool() {

@@ -17,26 +17,26 @@ const LONGEST: usize = 48;
 
 impl Spec<'_> {
     pub(super) fn placeholders_that_are_text(&self, lints: &mut Vec<Lint>) {
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         for step in self.steps {
             if let StepKind::Agent { meta, .. } = step.kind {
-                of_agent(step.name, meta, &mut told, lints);
+                lint_agent(step.name, meta, &mut reported, lints);
             }
         }
     }
 }
 
 /// Those of an agent, of its tools and of those that it may transfer to; of a nested workflow its own lints tell.
-fn of_agent<'a>(
+fn lint_agent<'a>(
     name: &'a str,
     meta: &AgentMeta<'a>,
-    told: &mut HashSet<(&'a str, &'a str)>,
+    reported: &mut HashSet<(&'a str, &'a str)>,
     lints: &mut Vec<Lint>,
 ) {
     for prompt in meta.prompts.iter().copied() {
-        for text in texts(prompt) {
-            if told.insert((name, text)) {
-                let help = match meant(text) {
+        for text in suspicious_texts(prompt) {
+            if reported.insert((name, text)) {
+                let help = match intended_key(text) {
                     Some(key) => format!("did you mean `{{{key}}}`?"),
                     None if text.is_empty() => "write the key between the braces, as in `{topic}`".to_owned(),
                     None => "between the braces of a placeholder stands one key, as in `{topic}`, perhaps after `user:`, `app:` or `temp:`".to_owned(),
@@ -48,8 +48,8 @@ fn of_agent<'a>(
             }
         }
         let first = Placeholders::new(prompt).next();
-        if let Some((key, len)) = first.and_then(|first| uncached(prompt, &first))
-            && told.insert((name, key))
+        if let Some((key, len)) = first.and_then(|first| uncached_placeholder(prompt, &first))
+            && reported.insert((name, key))
         {
             let fact = format!(
                 "`{key}` in the prompt of `{name}` is before {len} bytes that never change, so no provider caches them; help: \
@@ -57,8 +57,8 @@ fn of_agent<'a>(
             );
             lints.push(lint("prompt-uncached", name, &fact));
         }
-        if let Some(text) = unclosed(prompt)
-            && told.insert((name, text))
+        if let Some(text) = unclosed_key(prompt)
+            && reported.insert((name, text))
         {
             let fact = format!(
                 "`{{{text}` in the prompt of `{name}` is never closed, and sent to the model as it is; help: write `{{{text}}}`"
@@ -67,11 +67,15 @@ fn of_agent<'a>(
         }
     }
     let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-    meta.transfer.iter().copied().chain(tools).for_each(|agent| of_agent(agent.name, agent, told, lints));
+    meta.transfer
+        .iter()
+        .copied()
+        .chain(tools)
+        .for_each(|agent| lint_agent(agent.name, agent, reported, lints));
 }
 
 /// The first placeholder and the length of the text after it, where that is long and the text before it is not.
-fn uncached<'a>(prompt: &'a str, first: &Placeholder<'_>) -> Option<(&'a str, usize)> {
+fn uncached_placeholder<'a>(prompt: &'a str, first: &Placeholder<'_>) -> Option<(&'a str, usize)> {
     let mut all = Placeholders::new(prompt);
     let (mut fixed, mut done) = (0, first.end);
     while let Some(next) = all.next() {
@@ -85,7 +89,7 @@ fn uncached<'a>(prompt: &'a str, first: &Placeholder<'_>) -> Option<(&'a str, us
 }
 
 /// Texts between braces that look like a key and are none: words, and what Rust or a template has between braces.
-fn texts(prompt: &str) -> impl Iterator<Item = &str> {
+fn suspicious_texts(prompt: &str) -> impl Iterator<Item = &str> {
     let mut all = Placeholders::new(prompt);
     std::iter::from_fn(move || {
         loop {
@@ -106,7 +110,7 @@ fn texts(prompt: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The key that was meant: one whose prefix is misspelt, or one with a method or a format of Rust after it.
-fn meant(text: &str) -> Option<String> {
+fn intended_key(text: &str) -> Option<String> {
     if let Some((prefix, name)) = text.split_once(':')
         && is_key(name)
         && let Some(near) = nearest(prefix, PREFIXES)
@@ -118,7 +122,7 @@ fn meant(text: &str) -> Option<String> {
 }
 
 /// A name after a `{` that nothing closes.
-fn unclosed(prompt: &str) -> Option<&str> {
+fn unclosed_key(prompt: &str) -> Option<&str> {
     let (_, rest) = prompt.rsplit_once('{')?;
     let end = rest.find(|char: char| !(char.is_alphanumeric() || "_:".contains(char))).unwrap_or(rest.len());
     let name = rest.get(..end)?;
