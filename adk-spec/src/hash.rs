@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_any_length_are_told_apart() {
+    fn texts_of_any_length_have_different_hashes() {
         let mut all = texts();
         all.extend(
             (0..100_000).flat_map(|n| [format!("key_{n}"), format!("{n}"), format!("generated::agent_{n}")]),
@@ -114,7 +114,7 @@ mod tests {
 
     /// The macros compute the same and have the same test.
     #[test]
-    fn the_same_as_that_of_the_macros() {
+    fn hashes_equal_those_of_the_macros() {
         let all = ["", "a", "draft", "user:id", "criticism", "a_key_of_24_bytes_in_all", "schlüssel"];
         let hashes = all.map(hash);
         assert_eq!(

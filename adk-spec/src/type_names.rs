@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn called_as_what_is_written() {
+    fn spelled_names_of_reads_and_writes() {
         assert_eq!(spelled_name("Draft", false, false), ("Draft", 0));
         assert_eq!(spelled_name("Option<&Draft>", true, false), ("Draft", 0));
         assert_eq!(spelled_name("Option<Draft>", false, false), ("Option<Draft>", 0));

@@ -106,15 +106,15 @@ fn workflows_in_workflows() {
 fn nothing_overflows() {
     let deep = (0..10).fold(run(turns("a", u32::MAX)), |inside, _| repeat("l", u32::MAX, [inside]));
     assert_eq!(bounds([deep.clone(), deep.clone()]), (Some(u64::MAX), Some(u64::MAX)));
-    let told = faults(&Spec::new("w", "", steps([deep])).limits(Limits::new(Some(1), None)));
-    let message = &told.iter().find(|fault| fault.check.name() == "bounds-exceeded").unwrap().message;
+    let diagnostics = faults(&Spec::new("w", "", steps([deep])).limits(Limits::new(Some(1), None)));
+    let message = &diagnostics.iter().find(|fault| fault.check.name() == "bounds-exceeded").unwrap().message;
     assert!(message.contains("is more than 18446744073709551614 model calls"), "{message}");
     // A number that was not counted to the end is no remedy.
     assert!(!message.contains("write `#[bounds"), "{message}");
 }
 
 #[test]
-fn as_deep_and_as_long_as_anyone_likes() {
+fn deep_trees_and_long_lists() {
     // Deeper than the 128 that the language allows, and than the 128 calls that const evaluation allows.
     const DEPTH: usize = 400;
     const A: AgentMeta<'static> = llm("a");
@@ -141,7 +141,7 @@ fn as_deep_and_as_long_as_anyone_likes() {
 }
 
 #[test]
-fn a_list_that_makes_no_sense_is_no_panic() {
+fn an_invalid_list_of_steps_does_not_panic() {
     let kinds = [
         StepKind::Arm { pattern: "_" },
         StepKind::Match { key: "k" },

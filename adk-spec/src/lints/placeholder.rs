@@ -94,10 +94,10 @@ fn suspicious_texts(prompt: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         loop {
             let span = all.next_span()?;
-            let text = prompt.get(span.opened..place.inner).unwrap_or_default();
+            let text = prompt.get(span.opened..span.inner).unwrap_or_default();
             let is_word = |char: char| char.is_alphanumeric() || "_.:?!-#".contains(char);
             // `fn main() {}` and `[{}]` are code.
-            let before = prompt.get(..place.opened).unwrap_or_default().trim_end_matches('{').trim_end();
+            let before = prompt.get(..span.opened).unwrap_or_default().trim_end_matches('{').trim_end();
             let is_slip = match text.trim() {
                 "" => text.is_empty() && before.ends_with(char::is_alphanumeric),
                 text => text.len() <= LONGEST && text.chars().all(is_word),

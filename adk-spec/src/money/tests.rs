@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn budgets_are_read_and_shown() {
+fn budgets_are_parsed_and_displayed() {
     let all = [
         ("0.50 USD", Some("0.50 USD")),
         (" 12 EUR ", Some("12.00 EUR")),

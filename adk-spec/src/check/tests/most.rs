@@ -11,7 +11,7 @@ const STEPS: usize = 70;
 type Found<'a> = Facts<'a, STEPS, 0, 0>;
 
 /// What const evaluation would say at each step; the others do nothing.
-fn said(prompts: &[String]) -> Vec<Option<String>> {
+fn messages(prompts: &[String]) -> Vec<Option<String>> {
     let names: Vec<_> = (0..STEPS).map(|i| format!("agent_{i}")).collect();
     let prompts: Vec<_> = prompts.iter().map(String::as_str).chain(repeat_n("", STEPS)).take(STEPS).collect();
     let metas: Vec<_> =
@@ -35,9 +35,9 @@ fn reads(keys: std::ops::Range<usize>) -> String {
 #[test]
 fn sixty_four_faults_are_reported_at_once() {
     for count in [64, STEPS] {
-        let said = said(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
-        assert_eq!(said.iter().flatten().count(), 64);
-        for (i, message) in said.iter().flatten().enumerate() {
+        let messages = messages(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
+        assert_eq!(messages.iter().flatten().count(), 64);
+        for (i, message) in messages.iter().flatten().enumerate() {
             let fact = format!("key-missing: agent `agent_{i}` reads `unknown_{i}`, ");
             assert!(message.starts_with(&fact), "{message}");
         }
@@ -46,16 +46,16 @@ fn sixty_four_faults_are_reported_at_once() {
 
 #[test]
 fn faults_of_one_step_that_do_not_fit_are_cut_off() {
-    let said = said(&[reads(0..50)]);
-    let message = said[0].as_ref().expect("a message");
+    let messages = messages(&[reads(0..50)]);
+    let message = messages[0].as_ref().expect("a message");
     assert!(message.len() <= 4096 && message.ends_with("..."), "{message}");
     assert!(message.lines().count() > 10);
 }
 
 #[test]
 fn a_fault_that_is_longer_than_a_message_is_cut_off() {
-    let said = said(&[format!("{{{}}}", "\u{e9}".repeat(3_000))]);
-    let message = said[0].as_ref().expect("a message");
+    let messages = messages(&[format!("{{{}}}", "\u{e9}".repeat(3_000))]);
+    let message = messages[0].as_ref().expect("a message");
     assert!(message.starts_with("key-missing: agent `agent_0` reads `\u{e9}\u{e9}"), "{message}");
     assert!(message.ends_with("\u{e9}..."), "{message}");
     assert!((4_090..=4_096).contains(&message.len()), "{}", message.len());

@@ -16,7 +16,7 @@ fn names(prompt: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_read() {
+fn keys_and_artifacts_are_read() {
     assert_eq!(names("{a} { b } {{c}} {{{d}}} {e?}"), ["a", "b", "c", "d", "e?"]);
     assert_eq!(names("{user:x}{app:y?}{temp:z}"), ["user:x", "app:y?", "temp:z"]);
     assert_eq!(names("{artifact.notes.txt} {artifact.a b?}"), ["artifact notes.txt", "artifact a b?"]);
@@ -27,7 +27,7 @@ fn what_is_read() {
 }
 
 #[test]
-fn what_is_text() {
+fn other_braces_are_text() {
     for prompt in [
         r#"Reply as {"title": "...", "n": 1}"#,
         "{} {?} {1x} {a-b} {a.b} {foo:bar} {user:a-b} {app:} {user:a:b} {_} {name ?} {a??} {artifact.} {artifact.?}",
@@ -87,7 +87,7 @@ fn reference(prompt: &str) -> Vec<(usize, usize, String, bool, bool)> {
     found
 }
 
-fn agrees(prompt: &str) {
+fn assert_agrees(prompt: &str) {
     let ours: Vec<_> = all(prompt)
         .into_iter()
         .map(|p| {
@@ -102,7 +102,7 @@ fn agrees(prompt: &str) {
 }
 
 #[test]
-fn every_short_text_is_read_as_the_rule_says() {
+fn every_short_text_follows_the_rule() {
     // All texts of up to seven of these characters.
     let alphabet = ['{', '}', 'a', '$', '\\', '?', ' '];
     for length in 0..=7u32 {
@@ -112,13 +112,13 @@ fn every_short_text_is_read_as_the_rule_says() {
                 prompt.push(alphabet[number % alphabet.len()]);
                 number /= alphabet.len();
             }
-            agrees(&prompt);
+            assert_agrees(&prompt);
         }
     }
 }
 
 #[test]
-fn long_texts_are_read_as_the_rule_says() {
+fn long_texts_follow_the_rule() {
     let words = [
         "{",
         "}",
@@ -153,13 +153,13 @@ fn long_texts_are_read_as_the_rule_says() {
             seed ^= seed << 17;
             prompt.push_str(words[(seed % words.len() as u64) as usize]);
         }
-        agrees(&prompt);
+        assert_agrees(&prompt);
     }
 }
 
 /// What const evaluation takes for a plain key is what is read there.
 #[test]
-fn plain_keys_are_those_that_are_parsed() {
+fn plain_keys_are_the_parsed_keys() {
     const LETTERS: &[u8] = b"{}a1?$ ";
     let mut plain = 0;
     for len in 0..8 {

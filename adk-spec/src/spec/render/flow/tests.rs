@@ -80,7 +80,7 @@ fn a_loop_leads_back_and_on() {
 }
 
 #[test]
-fn exits_lead_behind_their_loop() {
+fn exits_lead_to_the_step_after_their_loop() {
     let critic = || run(function("critic").may_exit(true));
     assert_eq!(
         arrows([repeat("l", None, [critic(), run(function("b"))]), run(function("c"))]),
@@ -114,7 +114,7 @@ fn exits_lead_behind_their_loop() {
 }
 
 #[test]
-fn whoever_takes_over_goes_on_with_the_next_step() {
+fn every_transfer_target_continues_with_the_next_step() {
     let support = llm("support").transfer(leak([leak(llm("billing")), leak(llm("tech"))]));
     assert_eq!(
         arrows([run(support), run(function("a"))]),
