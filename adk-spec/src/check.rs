@@ -1,7 +1,8 @@
-//! What is wrong with a workflow: `const fn` over slices, so that one rule serves the compiler and the run time.
+//! The checks of a workflow: `const fn` over slices, so that the compiler and the run time share
+//! each rule.
 //!
-//! `workflow!` calls `facts` in const evaluation and raises each name_diagnostic under the token of its step. For a tree
-//! that was built at run time, [`faults`] gives the same names as values.
+//! `workflow!` calls `facts` in const evaluation and raises each diagnostic at the token of its
+//! step. For a tree that is built at run time, [`faults`] returns the same diagnostics as values.
 
 pub(crate) mod bounds;
 pub(crate) mod facts;
@@ -27,7 +28,7 @@ impl serde::Serialize for Check {
     }
 }
 
-/// A diagnostic of a workflow.
+/// An error that a check finds in a workflow.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -35,9 +36,10 @@ pub struct Diagnostic {
     pub check: Check,
     /// The step, agent or block; empty for the workflow itself.
     pub node: String,
-    /// The fact, the names, and what to do; begins with the name of the check.
+    /// The fact, with its names, and the remedy. Begins with the name of the check.
     pub message: String,
-    /// Its place in the document that the tree was read from, such as `sub_agents[1].max_iterations`; empty without one.
+    /// The place in the document that the tree was read from, such as
+    /// `sub_agents[1].max_iterations`; empty for a tree that was not read from a document.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// The index of the step in the spec.
@@ -46,7 +48,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic that a builder finds by itself.
+    /// Creates a diagnostic that a builder finds itself.
     pub fn new(check: Check, node: impl Into<String>, message: impl fmt::Display) -> Self {
         let message = format!("{check}: {message}");
         Self { check, node: node.into(), message, place: String::new(), step: None }
@@ -57,15 +59,15 @@ impl Diagnostic {
         Self { check, node: node.to_owned(), message, place: String::new(), step: None }
     }
 
-    /// The diagnostic with its place in what the tree was read from.
+    /// Sets the place in the document that the tree was read from.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.place = place.into();
         self
     }
 
-    /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
-    /// `.flow_checks(false)`.
+    /// Returns whether the diagnostic is about the flow of keys and exits. `.flow_checks(false)`
+    /// turns these checks off for a tree that is built at run time.
     pub fn is_of_flow(&self) -> bool {
         matches!(
             self.check,
@@ -91,8 +93,10 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All diagnostics of a workflow, in the order of its steps, as the compiler reports them. Something that is wrong with a key is
-/// reported once, at the first step where it matters, and its type at each step that has another one.
+/// Returns all diagnostics of a workflow, in the order of its steps, as the compiler reports them.
+///
+/// An error of a key is reported once, at the first step where it matters. A wrong type of a key is
+/// reported at each step with a different type.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -129,7 +133,7 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
         check_step(spec, step, spec.steps, &mut diagnostics);
         while let Some((_, message)) = flow.next_if(|(step, _)| *step == at) {
             let found = Diagnostic::from_message(step.name, &message);
-            // What is empty is not said to be endless too.
+            // An empty loop is reported as empty, and not also as endless.
             if found.check != Check::LoopEndless || !is_empty(step, spec.steps) {
                 diagnostics.push(found);
             }
@@ -139,14 +143,15 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
         }
     }
     diagnostics.extend(flow.map(|(_, message)| Diagnostic::from_message("", &message)));
-    // How often a model is asked depends on the type that it has to answer with.
+    // The number of model calls depends on the answer type, so bounds are checked only when all
+    // types agree.
     if !diagnostics.iter().any(|diagnostic| diagnostic.check == Check::KeyType) {
         diagnostics.extend(bounds::describe(spec).map(|message| Diagnostic::from_message("", &message)));
     }
     diagnostics
 }
 
-/// Whether every block ends where it says, inside of the block around it.
+/// Returns whether every block ends at its recorded end, inside the block around it.
 fn is_tree(steps: &[Step<'_>]) -> bool {
     let mut open = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -160,7 +165,8 @@ fn is_tree(steps: &[Step<'_>]) -> bool {
     open.is_empty()
 }
 
-/// The diagnostics of a step that has nothing to do with others, those of nested workflows included.
+/// Adds the diagnostics of one step that do not depend on other steps, and those of the steps
+/// inside it.
 fn check_step(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], diagnostics: &mut Vec<Diagnostic>) {
     let max = if spec.built { "max_iterations" } else { "max" };
     let limit = match &step.kind {
@@ -180,14 +186,14 @@ fn check_step(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], diagnostics:
     }
 }
 
-/// Whether it is a block without steps.
+/// Returns whether a step is a block without steps.
 fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
     let block = matches!(step.kind, StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. });
     let next = steps.get(step.end.saturating_sub(1));
     block && next.is_none_or(|last| std::ptr::eq(last, step))
 }
 
-/// The diagnostics of an agent, and of those that it may transfer to.
+/// Adds the diagnostics of an agent, and of the agents that it may transfer to.
 fn check_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let answer =
         meta.writes.iter().find(|key| !key.optional && !meta.own_code && meta.kind == AgentKind::Llm);

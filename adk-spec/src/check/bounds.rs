@@ -1,4 +1,4 @@
-//! `bounds-exceeded`: what it says, and whom it names.
+//! `bounds-exceeded`: the messages, and the step that each of them names.
 
 use crate::bounds::{
     BoundsCursor, Cost, CostShare, ShareKind, Sum, UnboundedCause, UnboundedCauses, UnboundedReason, total,
@@ -8,8 +8,10 @@ use crate::message::Message;
 use crate::spec::Spec;
 use crate::text::same;
 
-/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows, at the place of the argument that
-/// is exceeded first. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
+/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows, at the
+/// token of the first exceeded argument.
+///
+/// A `faulty` workflow is not reported, because its cost depends on its errors.
 #[track_caller]
 pub const fn raise_bounds(spec: &Spec<'_>, word: &str, faulty: bool) {
     if !faulty
@@ -20,12 +22,12 @@ pub const fn raise_bounds(spec: &Spec<'_>, word: &str, faulty: bool) {
     }
 }
 
-/// What is wrong with the worst case of a workflow.
+/// Returns the message about the worst case of a workflow, if the worst case exceeds a limit.
 pub(super) fn describe(spec: &Spec<'_>) -> Option<Message> {
     find(spec).map(|(message, _)| message)
 }
 
-/// One message, and the argument that it is about.
+/// Returns the first message, and the argument of `#[bounds(...)]` that it is about.
 const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
     if spec.has_stub() {
         return None;
@@ -45,7 +47,7 @@ const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
 
 const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
     let Some(allowed) = allowed else { return None };
-    // What agents as tools call is held while the workflow runs.
+    // The runtime limits the calls of agents that are used as tools.
     let mut causes = UnboundedCauses { known_calls: true, ..UnboundedCauses::new() };
     let Sum { costs, largest, .. } = total(BoundsCursor::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
@@ -62,7 +64,7 @@ const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) ->
         }
         // `loop-endless` reports the loop without end.
         None if causes.count == 0 => return None,
-        // How many of these there are is often not known. They are held while the workflow runs.
+        // The number of these is often unknown. The runtime limits them.
         None if matches!(cost, Cost::ToolCalls | Cost::Tokens | Cost::Time) => return None,
         None => {
             m.push("the worst case of this workflow is unbounded, and it allows ");
@@ -74,13 +76,14 @@ const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) ->
     Some(m)
 }
 
-/// Why it is not known that a run ends. With a limit of time, its calls and waits need none.
+/// Describes why a run may have no end. A workflow with a limit of time needs no limits on its
+/// calls and waits.
 const fn describe_endless(spec: &Spec<'_>) -> Option<Message> {
     each!(cost in &[Cost::ModelCalls, Cost::Rounds, Cost::Time] => {
         let mut causes = UnboundedCauses::new();
         let Sum { costs, .. } = total(BoundsCursor::start(spec.steps), *cost, &mut causes);
         let is_limited = matches!(cost, Cost::Time) && spec.limits.time.is_some();
-        // What has no limit of its own may have that of a `try` around it.
+        // An unlimited step may be limited by a `try` around it.
         if !is_limited && costs.get(*cost).is_none() && causes.count > 0 {
             let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow ends: "]);
             describe_unbounded(&mut m, &causes, *cost);
@@ -90,7 +93,7 @@ const fn describe_endless(spec: &Spec<'_>) -> Option<Message> {
     None
 }
 
-/// A number, or a time, without a unit beside it.
+/// Adds a number, or a time, without a unit.
 const fn push_quantity(m: &mut Message, number: u64, cost: Cost) {
     match cost {
         Cost::Time => push_duration(m, number),
@@ -109,7 +112,7 @@ const fn push_amount(m: &mut Message, number: u64, cost: Cost) {
     }
 }
 
-/// Milliseconds as people write them, in the largest unit that leaves no rest.
+/// Adds milliseconds as `1h` or `90s`: in the largest unit that divides them.
 const fn push_duration(m: &mut Message, millis: u64) {
     let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
     let mut i = 0;
@@ -120,7 +123,7 @@ const fn push_duration(m: &mut Message, millis: u64) {
     m.push(units[i].1);
 }
 
-/// Names the step that has the largest part in a cost, and what to write so that it fits.
+/// Names the step with the largest share of a cost, and what to lower so that the cost fits.
 const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &CostShare<'_>, cost: Cost) {
     let kind = largest.kind.word();
     let (setting, each) = match largest.kind {
@@ -165,7 +168,7 @@ const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &Co
         m.push(fewer);
     }
     if worst == u64::MAX {
-        // So many that they were not counted to the end.
+        // The count saturated, so the exact number is unknown.
         return;
     }
     m.all(&[", or write `#[bounds(", cost.word(), " = "]);
@@ -175,7 +178,7 @@ const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &Co
     m.all(&[quote, ")]`"]);
 }
 
-/// What to lower: a setting, where it is known to which number, or what is in a block.
+/// Adds what to lower: a setting, with the number where it is known, or the contents of a block.
 const fn describe_remedy(m: &mut Message, setting: &str, left: Option<u64>, fewer: &str, cost: Cost) {
     if setting.is_empty() {
         return m.all(&["; help: ", fewer, " in it"]);
@@ -198,7 +201,7 @@ const fn push_name(m: &mut Message, kind: &str, name: &str, inside: &str) {
     }
 }
 
-/// Names what has no end, and what to write so that it has one.
+/// Names the steps without a limit, and how to limit them.
 const fn describe_unbounded(m: &mut Message, causes: &UnboundedCauses<'_>, cost: Cost) {
     let mut seen = [false; REMEDIES.len()];
     let mut i = 0;
@@ -241,7 +244,8 @@ const REMEDIES: [&str; 9] = [
     "",
 ];
 
-/// Says what has no end; gives the place of its remedy among [`REMEDIES`]; the last one is to ask for less.
+/// Names a step without a limit. Returns the index of its remedy in [`REMEDIES`]; the last remedy
+/// is to drop the limit.
 const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
     let (kind, fact, remedy) = match cause.why {
         UnboundedReason::Tools => ("agent", " has tools and no `max_turns`", 0),
@@ -270,7 +274,7 @@ const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
     remedy
 }
 
-/// Why something has no end, as text.
+/// Returns the reason why a step has no limit, as text.
 pub(crate) fn describe_cause(cause: UnboundedCause<'_>) -> String {
     let mut m = Message::new();
     push_cause(&mut m, &cause);

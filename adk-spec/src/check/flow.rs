@@ -1,8 +1,8 @@
-//! The data flow: `key-missing`, `key-maybe-missing`, `key-race`, `key-type`, `output-missing`, `loop-endless`,
-//! `exit-outside-loop`, and the renamings of `field-unknown`.
+//! The data flow: `key-missing`, `key-maybe-missing`, `key-race`, `key-type`, `output-missing`,
+//! `loop-endless`, `exit-outside-loop`, and the renamings of `field-unknown`.
 //!
-//! Two passes over the flat steps, both linear: the first fills a table of all keys that are written, the second is
-//! definite assignment, as in a compiler, with sets of keys as bits.
+//! Two linear passes go over the flat steps. The first pass fills a table of all written keys. The
+//! second pass is definite assignment, as in a compiler, with sets of keys as bits.
 
 mod describe;
 mod diagnostic;
@@ -24,18 +24,18 @@ use keys::{EachScope, Key};
 use types::TypeRow;
 use walk::{Block, WalkRoom};
 
-/// How much room a check needs.
+/// The amount of room that a check needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Places of the table of names.
+    /// Size of the table of names.
     pub names: usize,
-    /// Keys.
+    /// Number of keys.
     pub keys: usize,
-    /// Places of the table of keys.
+    /// Size of the table of keys.
     pub slots: usize,
-    /// Words of the sets of keys.
+    /// Number of words of all sets of keys.
     pub words: usize,
-    /// Blocks inside blocks.
+    /// Depth of nested blocks.
     pub depth: usize,
 }
 
@@ -69,7 +69,7 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     }
 }
 
-/// Checks the flow at run time: each diagnostic with its step and its message.
+/// Checks the flow at run time. Returns the step and the message of each diagnostic.
 pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     if spec.has_stub() {
         return Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
             diagnostics.push(diagnostic);
         }
     }
-    // Those of one step are in the order of its parts, as they are written.
+    // The sort is stable: diagnostics of one step keep the order of its parts.
     diagnostics.sort_by_key(|diagnostic| diagnostic.at);
     let describe = |diagnostic: &FlowDiagnostic<'_>| {
         let mut message = Message::new();

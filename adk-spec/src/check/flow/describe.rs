@@ -1,6 +1,7 @@
-//! What the diagnostics of the flow say: the fact, the names, what to write instead.
+//! The messages of the flow's diagnostics: the fact, the names, and the remedy.
 //!
-//! Who else writes a key, and where, is looked for here and not in the walk: a workflow without diagnostics pays nothing.
+//! The writers of a key are searched here and not in the walk, so that a workflow without errors
+//! does not pay for the search.
 
 mod causes;
 mod exits;
@@ -46,7 +47,8 @@ pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &Fl
     }
 }
 
-/// A step as a message calls it: agent `critic`, workflow `drafting`, loop `refinement`, `match severity`.
+/// Adds a step as a message names it: agent `critic`, workflow `drafting`, loop `refinement`,
+/// `match severity`.
 const fn push_step(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let step = &spec.steps[at];
     m.push(match step.kind {
@@ -67,13 +69,13 @@ const fn push_step(m: &mut Message, spec: &Spec<'_>, at: usize) {
     m.all(&[step.name, "`"]);
 }
 
-/// A step, and what it does.
+/// Adds a step and a predicate.
 const fn push_clause(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
     push_step(m, spec, at);
     m.all(what);
 }
 
-/// Whether the agent of a step writes a key, perhaps, or something inside of it does.
+/// Returns whether the agent of a step, or anything inside it, may write a key.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
     let mut all = Effects::writes(meta, &spec.steps[at].renames);
@@ -85,7 +87,7 @@ const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     false
 }
 
-/// How the agent of a step writes a key: certainly, if one of its writes is certain.
+/// Returns how the agent of a step writes a key: for certain, if one of its writes is certain.
 const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames).outside(), None);
@@ -102,7 +104,7 @@ const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> 
     found
 }
 
-/// Whether it has written it whenever it ends.
+/// Returns whether the agent of a step has always written a key when it ends.
 const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     matches!(write_of(spec, at, key), Some(Act::Write { sure: true, .. }))
 }
@@ -135,7 +137,8 @@ const fn push_below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
     push_step(m, spec, at);
 }
 
-/// Who writes a key as that type, when it is not the agent of the step itself.
+/// Returns the agent or tool below the agent of a step that writes a key as a type; `None` if the
+/// agent itself writes it.
 const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames), None);
@@ -151,7 +154,8 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
     found
 }
 
-/// Who reads a key as that type, when it is not the agent of the step itself.
+/// Returns the agent or tool below the agent of a step that reads a key as a type; `None` if the
+/// agent itself reads it.
 const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let (mut all, mut found) = (Effects::of(meta, &spec.steps[at].renames), None);
@@ -170,7 +174,7 @@ const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
     found
 }
 
-/// Whether a step reads a key, or something inside of it does.
+/// Returns whether a step, or anything inside it, reads a key.
 pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     match spec.steps[at].kind {
         StepKind::Agent { meta, .. } => {
@@ -193,7 +197,8 @@ const fn holds(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     block < at && at < spec.steps[block].end
 }
 
-/// Whether two steps are in two branches of one parallel, or two arms of one match.
+/// Returns whether two steps are in different branches of one parallel, or in different arms of one
+/// match.
 const fn are_in_siblings(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     let found = find!(i in 1, if a < b { a } else { b } => {
         let branch = matches!(spec.steps[i].kind, StepKind::Branch | StepKind::Arm { .. });
@@ -206,7 +211,7 @@ const fn are_in_siblings(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     found.is_some()
 }
 
-/// The `each` to whose elements a key belongs at a place.
+/// Returns the `each` whose elements own a key at a place.
 const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
     if has_prefix(key) {
         return None;
@@ -220,7 +225,7 @@ const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
     })
 }
 
-/// The block around a step; the step itself when there is none.
+/// Returns the block around a step, or the step itself at the top level.
 const fn parent(spec: &Spec<'_>, at: usize) -> usize {
     match rfind!(i below at => holds(spec, i, at)) {
         Some(block) => block,
@@ -235,11 +240,12 @@ enum EnclosingKind {
     Match,
     Try,
     Loop,
-    /// A callback may skip it.
+    /// A block that a callback may skip, or a parallel that skips failed branches.
     Skippable,
 }
 
-/// The innermost block of a kind that holds one step and not the other; of a try one half does.
+/// Returns the innermost block of a kind that holds the first step and not the second. The halves
+/// of a `try` count as two blocks.
 const fn innermost(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind) -> Option<usize> {
     rfind!(i below at => {
         let step = &spec.steps[i];
@@ -257,7 +263,8 @@ const fn innermost(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind)
     })
 }
 
-/// The innermost block around both of two steps that may run again: a loop, or the attempts of a try.
+/// Returns the innermost block that holds two steps and may repeat: a loop, or the attempts of a
+/// `try`.
 const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
     rfind!(i below if a < b { a } else { b } => {
         let again = match spec.steps[i].kind {
@@ -276,10 +283,10 @@ const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     found.is_some()
 }
 
-/// The most names that a message lists.
+/// The largest number of names in one message.
 const LISTED: usize = 12;
 
-/// Names that a message lists, each once.
+/// The names in one message, without repetitions.
 struct NameList<'a> {
     names: [&'a str; LISTED],
     count: usize,
@@ -288,7 +295,7 @@ struct NameList<'a> {
 impl<'a> NameList<'a> {
     const EMPTY: Self = Self { names: [""; LISTED], count: 0 };
 
-    /// Adds a name; `intro` comes before the first one.
+    /// Adds a name. The first name follows `intro`.
     const fn add(&mut self, m: &mut Message, intro: &str, name: &'a str) {
         if any!(known in &self.names => same(known, name)) {
             return;

@@ -1,23 +1,23 @@
-//! What may be wrong with a key, as data.
+//! [`FlowDiagnostic`]: an error of a key or an exit, as data.
 
 use super::keys;
 
-/// Where in a step a diagnostic is shown.
+/// The part of a step at which a diagnostic is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum StepPart {
     Name,
     /// The key of `until`, `match` or `each`.
     Key,
-    /// What is written for a key that the instance writes.
+    /// The name for a key that the instance writes.
     Output,
-    /// What is written for a key that the instance reads.
+    /// The name for a key that the instance reads.
     Renaming(usize),
-    /// The key that is called otherwise there.
+    /// The key of the definition that a renaming replaces.
     Renamed(usize),
 }
 
 impl StepPart {
-    /// As the macro counts.
+    /// Returns the number of the part in the macro's order.
     pub(super) const fn number(self) -> usize {
         match self {
             Self::Name => 0,
@@ -29,7 +29,7 @@ impl StepPart {
     }
 }
 
-/// What is wrong with a key at a step; the numbers of outputs follow those of the steps.
+/// An error of a key at a step. Outputs are numbered after the steps.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct FlowDiagnostic<'a> {
     pub(super) at: usize,
@@ -54,29 +54,29 @@ pub(super) enum DiagnosticKind<'a> {
         writes: bool,
         reader: Reader<'a>,
     },
-    /// A key of the session that all elements of an `each` write.
+    /// All elements of an `each` write a key of the session.
     EachRace,
-    /// A workflow inside keeps a key in the session that is called like one of the workflow around.
+    /// A nested workflow keeps a key in the session that has the name of a key around it.
     OwnState,
-    /// An output is called like a key of the session that the workflow uses besides.
+    /// An output has the name of a session key that the nested workflow also uses.
     SameInside(&'a str),
-    /// Written inside an `each` and outside of one.
+    /// A key is written both inside and outside of an `each`.
     Mixed,
-    /// Read as another type; in a prompt a secret, as no type.
+    /// A key is read as another type. For a secret in a prompt, `ty` is empty.
     ReadAs {
         ty: &'a str,
         writer: keys::Writer<'a>,
     },
-    /// Written as another type than before.
+    /// A key is written as another type than before.
     WrittenAs {
         ty: &'a str,
         writer: keys::Writer<'a>,
     },
-    /// Whether it is read, or written, as the type of its writer cannot be told.
+    /// The type of a read or write cannot be compared with the type of the key's writer.
     UnknownType {
         ty: &'a str,
         reads: bool,
-        /// How many pairs of types the workflow has room for, and how many it needs, when that is the reason.
+        /// The room for pairs of types, and the needed room, when the room is the reason.
         full: Option<[usize; 2]>,
         writer: keys::Writer<'a>,
     },
@@ -85,17 +85,17 @@ pub(super) enum DiagnosticKind<'a> {
     /// A renaming of a key that the agent does not read.
     NoSuchRead,
     OtherWrites,
-    /// Two keys that an instance writes get one name.
+    /// Two written keys of an instance get the same name.
     SameWrites,
     NoOutput,
     Endless,
     ExitOutside,
-    /// More agents are nested than are looked at.
+    /// Agents are nested deeper than the checks follow.
     TooDeep,
 }
 
 impl DiagnosticKind<'_> {
-    /// Whether it is reported once per key.
+    /// Returns whether the error is reported once per key.
     pub(super) const fn is_of_key(&self) -> bool {
         !matches!(
             self,
@@ -109,7 +109,8 @@ impl DiagnosticKind<'_> {
         )
     }
 
-    /// Whether it is about the type of a key, which is reported at each step that has another one.
+    /// Returns whether the error is about the type of a key. It is reported at each step with a
+    /// different type.
     pub(super) const fn is_of_types(&self) -> bool {
         matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::UnknownType { .. })
     }
@@ -121,11 +122,11 @@ pub(super) enum Reader<'a> {
         source: &'a str,
         target: Option<&'a str>,
     },
-    /// Of that transfer target, if it is not one of the agent itself.
+    /// The transfer target that has the parameter; `None` for the agent itself.
     Parameter(Option<&'a str>),
     Until,
     Match,
     Each,
-    /// An agent inside of a nested workflow.
+    /// An agent inside a nested workflow.
     Inside,
 }

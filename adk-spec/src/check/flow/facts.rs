@@ -1,4 +1,4 @@
-//! What const evaluation finds about the flow.
+//! [`FlowFacts`]: the diagnostics that const evaluation finds in the flow.
 
 use super::describe;
 use super::diagnostic::FlowDiagnostic;
@@ -9,28 +9,29 @@ use crate::message::Message;
 use crate::sets::NO_KEYS;
 use crate::spec::Spec;
 
-/// The most diagnostics that const evaluation tells at once.
+/// The largest number of diagnostics that const evaluation reports at once.
 const MOST: usize = 64;
 
-/// What const evaluation found about the flow. It is what stays of a walk: rustc goes through all of a const once more.
+/// The result of a walk. Large tables are not part of it, because rustc validates every byte of a
+/// constant again.
 #[derive(Debug)]
 pub(in crate::check) struct FlowFacts<'a, const PAIRS: usize, const BLOCKS: usize> {
     diagnostics: [FlowDiagnostic<'a>; MOST],
     found: usize,
-    /// There are diagnostics that a stub may be the reason for: none is reported.
+    /// There are diagnostics that a stub may have caused. They are not reported.
     doubtful: bool,
     pairs: [Pair; PAIRS],
     blocks: [[usize; 3]; BLOCKS],
 }
 
-/// What a walk knows at its end, as messages about blocks need it.
+/// The tables at the end of a walk, which messages about blocks need.
 pub(in crate::check) struct WalkTables<'a, const ROWS: usize, const KEYS: usize> {
     rows: [TypeRow; ROWS],
     keys: [Key<'a>; KEYS],
 }
 
-/// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs, `answers` what came out of comparing pairs
-/// of types.
+/// Checks the flow in const evaluation. `ROWS` is the number of steps and outputs, and `answers`
+/// are the results of comparing pairs of types.
 pub(in crate::check) const fn check_flow<
     'a,
     const ROWS: usize,
@@ -65,15 +66,15 @@ pub(in crate::check) const fn check_flow<
         requests: Some(TypeRequests { pairs, count: 0, lacking: 0, answers, blocks, module }),
     };
     flow.found = walk::walk(spec, room);
-    // Asked last: most workflows have no diagnostics.
+    // The search for stubs comes last, because most workflows have no diagnostics.
     if flow.found > 0 && spec.has_stub() {
         (flow.found, flow.doubtful) = (0, true);
     }
     (flow, tables)
 }
 
-/// Adds what is to say of a block whose key has no type that steers it. Few workflows come here, so the keys are looked at once
-/// more for it.
+/// Adds the message about a block whose key cannot steer it. Few workflows need this message, so
+/// the walk is repeated for it.
 pub(in crate::check) const fn describe_block<
     'a,
     const ROWS: usize,
@@ -93,12 +94,12 @@ pub(in crate::check) const fn describe_block<
 }
 
 impl<'a, const PAIRS: usize, const BLOCKS: usize> FlowFacts<'a, PAIRS, BLOCKS> {
-    /// Whether nothing is wrong.
+    /// Returns whether there are no diagnostics.
     pub(in crate::check) const fn is_clean(&self) -> bool {
         self.found == 0 && !self.doubtful
     }
 
-    /// Adds what is wrong at a place to a message.
+    /// Adds the diagnostics of a place to a message.
     pub(in crate::check) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
         each!(diagnostic in self.diagnostics.split_at(self.found).0 => {
             if diagnostic.at == at && diagnostic.part.number() == part {
@@ -108,12 +109,12 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> FlowFacts<'a, PAIRS, BLOCKS> {
         });
     }
 
-    /// The pairs of types that the macro compares.
+    /// Returns the pairs of types that the macro compares.
     pub(in crate::check) const fn pairs(&self) -> &[Pair; PAIRS] {
         &self.pairs
     }
 
-    /// The types that the macro looks up for blocks.
+    /// Returns the types that the macro looks up for blocks.
     pub(in crate::check) const fn blocks(&self) -> &[[usize; 3]; BLOCKS] {
         &self.blocks
     }

@@ -1,7 +1,8 @@
-//! The keys that a workflow writes: one table of them all, filled before the walk.
+//! [`Keys`]: one table of all keys that a workflow writes, filled before the walk.
 //!
-//! A key belongs to the workflow or to an `each`. A key inside an `each` is not the key of that name outside. What an
-//! `each` writes becomes a list of that name around it. The `else` of a `try` has one key of its own, the error.
+//! A key belongs to the workflow or to an `each`. A key inside an `each` differs from the key of
+//! the same name outside. A write inside an `each` also writes a list of the same name around the
+//! `each`. The `else` of a `try` owns one key, the error.
 
 mod count;
 mod key;
@@ -13,23 +14,25 @@ use crate::number::{NONE as NO_NUMBER, UNKNOWN, list_of, of_name, secret_of};
 use crate::spec::{ERROR_KEY, KeySpec, Step};
 use crate::text::same;
 
-/// No step, no key.
+/// Marks an absent step or key.
 pub(super) const NONE: usize = usize::MAX;
 
-/// Every key, also those that are not in the table. It is certain after a point that no run passes.
+/// A pseudo key for every key, listed or not. It is certain only after a point that
+/// no run passes.
 pub(super) const EVERY: usize = 0;
-/// Is certain after a point that no run passes, and nowhere else.
+/// A pseudo key that is certain only after a point that no run passes.
 pub(super) const NEVER: usize = 1;
 
-/// What an `else` reads.
+/// The key that an `else` reads.
 const ERROR: KeySpec<'static> =
     key::<String>(ERROR_KEY, 0, false, "String", false, false, of_name("String"), 0);
 
-/// An `each` around the step that is looked at, or an `else`.
+/// An `each` or an `else` around the current step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EachScope {
     at: usize,
-    /// Its item, on which its other keys hang; of an `else` the error.
+    /// The key of the item, which heads the list of the block's other keys. In an `else`, the key
+    /// of the error.
     item: usize,
     is_else: bool,
 }
@@ -38,7 +41,7 @@ impl EachScope {
     pub(super) const NONE: Self = Self { at: NONE, item: NONE, is_else: false };
 }
 
-/// The number of so many lists around a type.
+/// Returns the number of the type that has `depth` lists around a type.
 const fn lists_of(number: u64, depth: usize) -> u64 {
     match depth {
         0 => number,
@@ -51,18 +54,18 @@ const fn lists_of(number: u64, depth: usize) -> u64 {
 pub(super) struct Keys<'t, 'a> {
     pub(super) all: &'t mut [Key<'a>],
     len: usize,
-    /// Places in `all`, by hash; 0 is free.
+    /// Indices into `all` by hash, counted from 1; 0 marks a free slot.
     slots: &'t mut [usize],
-    /// That of their number, which is a power of two.
+    /// Number of slots minus 1. The number of slots is a power of two.
     mask: usize,
     eaches: &'t mut [EachScope],
     deep: usize,
-    /// How many of these are no `else`.
+    /// Number of open scopes that are an `each`.
     elements: usize,
 }
 
 impl<'t, 'a> Keys<'t, 'a> {
-    /// An empty table, but for two keys without a name, [`EVERY`] and [`NEVER`].
+    /// Creates a table with only the two pseudo keys [`EVERY`] and [`NEVER`].
     pub(super) const fn new(
         all: &'t mut [Key<'a>],
         slots: &'t mut [usize],
@@ -76,23 +79,23 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.len
     }
 
-    /// Whether elements run at the same time here.
+    /// Returns whether elements run concurrently at this place.
     pub(super) const fn in_each(&self) -> bool {
         self.elements > 0
     }
 
-    /// Whether all keys here are those of the workflow.
+    /// Returns whether all keys at this place belong to the workflow.
     pub(super) const fn is_plain(&self) -> bool {
         self.deep == 0
     }
 
-    /// Goes into an `each`; its item.
+    /// Enters an `each`. Returns the key of its item.
     pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
         self.elements += 1;
         self.own_key(at, KeySpec::new(item, "").placed(1), false)
     }
 
-    /// Goes into an `else`; its error.
+    /// Enters an `else`. Returns the key of its error.
     pub(super) const fn enter_else(&mut self, at: usize) -> usize {
         self.own_key(at, ERROR, true)
     }
@@ -111,12 +114,12 @@ impl<'t, 'a> Keys<'t, 'a> {
         key
     }
 
-    /// The item of a list that holds secrets is one, or holds some.
+    /// Marks the item of a list of secrets: the item is a secret, or contains secrets.
     pub(super) const fn keep_secret(&mut self, item: usize) {
         self.all[item].number = secret_of(UNKNOWN);
     }
 
-    /// Nothing is known of the type of that key.
+    /// Marks the type of a key as unknown.
     pub(super) const fn forget_type(&mut self, key: usize) {
         self.all[key].typed = false;
         if let Some(writer) = &mut self.all[key].writer {
@@ -124,7 +127,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Whether the innermost `each` ends at that step.
+    /// Returns whether the innermost scope ends at a step.
     pub(super) const fn ends(&self, steps: &[Step<'_>], at: usize) -> bool {
         self.deep > 0 && steps[self.eaches[self.deep - 1].at].end == at
     }
@@ -138,7 +141,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
     }
 
-    /// The key with that hash, or its free place in the table. Keys of the session have the hash of their name.
+    /// Returns the key with a hash, or its free slot in the table. Keys of the session have the
+    /// hash of their name.
     pub(super) const fn lookup(&self, hash: u64) -> Result<usize, usize> {
         let mut slot = hash as usize & self.mask;
         loop {
@@ -150,7 +154,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key that a name means here; `None` if nothing writes it.
+    /// Returns the key that a name refers to here; `None` if no step writes that key.
     pub(super) const fn resolve(&self, name: &KeyName<'_>) -> Option<usize> {
         let mut deep = self.deep;
         loop {
@@ -164,7 +168,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key of the scope at that depth, added when it is new.
+    /// Returns the key of the scope at a depth. Adds the key if it is new.
     const fn key(&mut self, deep: usize, name: &KeyName<'a>) -> usize {
         let hash = name.hash ^ self.scope(deep);
         match self.lookup(hash) {
@@ -185,7 +189,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Adds an input, a `let` or a `state`, which is there from the start.
+    /// Adds an input, a `let` or a `state`, which exists from the start.
     pub(super) const fn declare(&mut self, spec: KeySpec<'a>, at: usize) {
         let key = self.key(0, &KeyName::from_spec(&spec));
         if self.all[key].writer.is_none() {
@@ -195,7 +199,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         (self.all[key].typed, self.all[key].plain, self.all[key].own) = (true, true, true);
     }
 
-    /// Adds the first write of a key whose type has a number, outside of every `each`, as most are; [`EVERY`] for others.
+    /// Adds the first write of a key whose type has a number, outside of every `each`. Returns
+    /// [`EVERY`] for any other write. Most writes take this fast path.
     pub(super) const fn first_write(&mut self, spec: &KeySpec<'a>, at: usize, slot: usize) -> usize {
         if self.deep > 0 || spec.hash == 0 || spec.number <= NO_NUMBER {
             return EVERY;
@@ -210,9 +215,10 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.len - 1
     }
 
-    /// Adds a write; whether the key is written inside of an `each` and outside of one.
+    /// Adds a write. Returns whether the key is written both inside and outside of an `each`.
     ///
-    /// A key without a prefix belongs to the innermost `each`; `session` says that it is the session's.
+    /// A key without a prefix belongs to the innermost `each`. `session` marks a key of the
+    /// session.
     pub(super) const fn write(
         &mut self,
         name: &KeyName<'a>,
@@ -227,7 +233,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         let mut depth = 0;
         loop {
             self.all[key].own = self.all[key].own || !session;
-            // Of two writers the one whose type can be looked up says what the type of the key is.
+            // The first writer with a known type decides the type of the key.
             if let Some(writer) = writer
                 && (self.all[key].writer.is_none() || (typed && !self.all[key].typed))
             {
@@ -247,7 +253,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key that a write of that name writes here.
+    /// Returns the key that a write of a name writes here.
     pub(super) const fn written_key(&self, name: &KeyName<'_>, session: bool) -> usize {
         match self.lookup(name.hash ^ self.scope(self.own_depth(name, session))) {
             Ok(key) => key,
@@ -259,7 +265,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         if session || name.prefix { 0 } else { self.owner(self.deep, name) }
     }
 
-    /// The nearest scope from that depth on to which a written key belongs: an `else` has its error alone.
+    /// Returns the depth of the nearest scope, from `deep` outwards, that owns a written key. An
+    /// `else` owns only its error.
     const fn owner(&self, mut deep: usize, name: &KeyName<'_>) -> usize {
         while deep > 0 && self.eaches[deep - 1].is_else && !same(ERROR_KEY, name.text()) {
             deep -= 1;

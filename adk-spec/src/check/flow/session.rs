@@ -1,7 +1,8 @@
-//! What goes on inside of workflows that belong to a step, with keys of the session: they are the same keys around them.
+//! Reads and writes of session keys inside the workflows of a step.
 //!
-//! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
-//! session counts as written perhaps: it is not what the workflow promises.
+//! Session keys are the same keys inside and outside of a nested workflow. The workflow's own keys
+//! are hidden, and its inputs and outputs are effects of the step. A session key that a nested
+//! workflow writes counts as maybe written, because the workflow does not promise that write.
 
 use super::keys::{Key, KeyName, NONE, Writer};
 use super::walk::Walk;
@@ -12,7 +13,7 @@ use crate::number::is_secret;
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, has_prefix};
 use crate::text::same;
 
-/// Whether something inside of a workflow that belongs to an agent writes, or reads, a key of the session.
+/// Returns whether a workflow that belongs to an agent writes, or reads, a key of the session.
 pub(super) const fn touches<'a>(
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
@@ -28,11 +29,11 @@ pub(super) const fn touches<'a>(
     false
 }
 
-/// What a prompt reads.
+/// The key spec of a read in a prompt.
 const ANY: KeySpec<'static> = KeySpec::new("", "").any(true);
 
 impl<'a> Walk<'_, 'a> {
-    /// Adds a key that something inside of the step at that place writes.
+    /// Adds a session key that is written inside a step.
     pub(super) const fn register_session(
         &mut self,
         at: usize,
@@ -47,7 +48,7 @@ impl<'a> Walk<'_, 'a> {
         self.keys.write(&KeyName::new(effect.key), writer, false, true);
     }
 
-    /// A read or write inside of the step at that place.
+    /// Checks a read or write inside a step.
     pub(super) const fn session(&mut self, at: usize, effect: &Effect<'a>, module: Option<Module<'a>>) {
         match effect.act {
             Act::Start => {
@@ -69,7 +70,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A prompt inside of the step shows a key.
+    /// Checks that a prompt inside a step does not show a secret.
     const fn check_shown_key(&mut self, at: usize, name: &'a str) {
         if let Ok(key) = self.keys.lookup(hash(name))
             && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
@@ -79,8 +80,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A workflow inside of the step keeps a key in the session, which has to be that one here too: without a `state` a key
-    /// of this workflow is its own, where it is nested itself.
+    /// Checks that a session key of a nested workflow is not also a key of this workflow: without a
+    /// `state`, a key of this workflow is its own wherever this workflow is nested.
     const fn check_kept_key(&mut self, at: usize, name: &'a str) {
         if let Some(key) = self.keys.resolve(&KeyName::new(name))
             && self.keys.all[key].own
@@ -99,7 +100,7 @@ impl<'a> Walk<'_, 'a> {
         module: Option<Module<'a>>,
     ) {
         if let Ok(key) = self.keys.lookup(hash(name)) {
-            // What is read matters to what runs at the same time.
+            // The read matters only if other steps run concurrently.
             if !self.is_alone() {
                 self.read_key(at, StepPart::Name, name, key, Reader::Inside);
             }
@@ -107,8 +108,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// An output that gets the name of a key of the session that the workflow uses besides: what was found to keep
-    /// apart in there was two keys.
+    /// Reports an output that gets the name of a session key which the nested workflow also uses.
+    /// The nested workflow was checked with two separate keys.
     pub(super) const fn same_inside(
         &mut self,
         at: usize,
