@@ -1,5 +1,5 @@
-//! The keys that are declared: `agent-attribute` if an agent that is written by hand declares them in two places,
-//! `key-duplicate` if a tree that is built at run time does.
+//! Declared keys: `agent-attribute` for an agent by hand that declares its keys in two places,
+//! `key-duplicate` for a tree that is built at run time.
 
 use super::Check;
 use super::Diagnostic;
@@ -7,7 +7,8 @@ use crate::message::Message;
 use crate::spec::{AgentMeta, Spec};
 use std::collections::HashMap;
 
-/// Keys of a tree that is built at run time for which its root says two things. Of a workflow the tokens tell it.
+/// Reports keys that the root of a built tree declares twice. In `workflow!`, the macro reports
+/// them from its tokens.
 pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !spec.built {
         return;
@@ -28,7 +29,8 @@ pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
-/// Ends const evaluation when a description says keys itself that `#[agent(...)]` says.
+/// Ends const evaluation when `META` declares keys of an agent that has `#[agent(...)]` on its
+/// `impl`.
 #[track_caller]
 pub const fn raise_keys(meta: &AgentMeta<'_>) {
     let (word, keys) = match (meta.reads, meta.writes) {

@@ -1,4 +1,5 @@
-//! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the tree.
+//! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the
+//! tree.
 
 mod describe;
 
@@ -9,49 +10,50 @@ use crate::text::same;
 
 /// A name or a definition in the table.
 ///
-/// NameTable inside of an instance, `second::critic`, are those of a table of its own: they have that instance as owner.
+/// Names inside an instance, such as `second::critic`, have that instance as their owner, so they
+/// never collide with names outside of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameEntry<'a> {
-    /// Name or definition, with its owner, as a number.
+    /// Hash of the name or definition and its owner.
     hash: u64,
-    /// The name of the nested workflow around it; empty for the workflow itself.
+    /// The nested workflow around the entry; empty for the workflow itself.
     inside: &'a str,
-    /// The step of the workflow that it is, or is inside of.
+    /// The step of the workflow that is, or contains, the entry.
     at: usize,
 }
 
-/// A name from the source.
+/// Marks a name from the source.
 const NAME: u64 = 0;
-/// A definition that was placed without `as`.
+/// Marks a definition that is placed without `as`.
 const DEFINITION: u64 = 1;
 
 const USER: u64 = hash("user");
 const MODEL: u64 = hash("model");
 
-/// What is wrong with the name of a step, or with one inside of it.
+/// An error in the name of a step, or in a name inside it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NameDiagnostic<'a> {
     None,
     Reserved,
-    /// Two definitions of one name.
+    /// Two definitions have the same name.
     Duplicate(NameClash<'a>),
-    /// One definition clash.
+    /// One definition is placed twice.
     Reused(NameClash<'a>),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameClash<'a> {
     name: &'a str,
-    /// The nested workflow around the second one; empty when it is the step itself.
+    /// The nested workflow around the second use; empty when the step itself is the second use.
     inside: &'a str,
-    /// The nested workflow around the first one.
+    /// The nested workflow around the first use.
     first_inside: &'a str,
-    /// It is the name of the workflow itself.
+    /// Whether the first use is the name of the workflow itself.
     root: bool,
 }
 
-/// The most names that steps have, nested workflows included: to ask a name whether it is empty takes longer than to make
-/// room for it.
+/// Returns an upper bound of the number of names in a list of steps, nested workflows included.
+/// Unnamed steps count too: checking whether a name is empty costs more than the room.
 const fn count(steps: &[Step<'_>]) -> usize {
     let mut count = steps.len();
     each!(step in steps => {
@@ -64,18 +66,19 @@ const fn count(steps: &[Step<'_>]) -> usize {
     count
 }
 
-/// The same for what is inside of an agent: the steps of a workflow, and the agents that it may transfer to.
+/// Returns the number of names inside an agent: in the steps of a workflow, and among the agents
+/// that it may transfer to.
 const fn count_inside(meta: &AgentMeta<'_>) -> usize {
     let mut count = self::count(meta.steps);
     each!(target in meta.transfer => { count += 1 + count_inside(target) });
     count
 }
 
-/// Fills the names, one per step of the workflow; whether there are none. `names_checked` says that the names of its own steps differ
-/// and are none that are reserved, as the macro knows of most.
+/// Fills the diagnostics, one per step of the workflow. Returns whether there are none.
 ///
-/// Free places of the table are `None`: const evaluation keeps a sorted list of all references in it, and goes through that
-/// list whenever one is written.
+/// `names_checked` says that the macro has checked the names of the workflow's own steps: they
+/// differ, and none is reserved. Free slots of the table are `None`, because const evaluation keeps
+/// a sorted list of all references in the table and traverses that list on every write.
 pub(super) const fn find<'a>(
     spec: &Spec<'a>,
     table: &mut [Option<NameEntry<'a>>],
@@ -103,8 +106,8 @@ pub(super) const fn find<'a>(
     clean
 }
 
-/// The same for steps with nothing inside of them, whose names differ: only definitions are compared. Most workflows are made
-/// of such steps, and each call takes its time.
+/// Compares only the definitions of steps with nothing inside them. Most workflows consist of such
+/// steps, and in const evaluation each call costs time.
 const fn compare_definitions<'a>(
     mut steps: &[Step<'a>],
     table: &mut [Option<NameEntry<'a>>],
@@ -135,29 +138,29 @@ const fn compare_definitions<'a>(
 
 struct NameTable<'t, 'a> {
     table: &'t mut [Option<NameEntry<'a>>],
-    /// That of their number, which is a power of two.
+    /// Number of slots minus 1. The number of slots is a power of two.
     mask: usize,
     owners: usize,
-    /// The number of the workflow itself: the one after the last step.
+    /// The number of the workflow itself: one past the last step.
     root: usize,
-    /// A tree that builders made: no macro has checked its names.
+    /// Whether builders made the tree, so that no macro has checked its names.
     built: bool,
 }
 
 #[derive(Clone, Copy)]
 struct NamePlace<'a> {
-    /// The step of the workflow that it is, or is inside of.
+    /// The step of the workflow that is, or contains, this place.
     at: usize,
     owner: usize,
-    /// The nested workflow around it; empty for the workflow itself.
+    /// The nested workflow around the place; empty for the workflow itself.
     inside: &'a str,
-    /// Whether it is compared with names inside of the same step. A name that occurs clash in one nested workflow is
-    /// reported where that is defined.
+    /// Whether the name is compared with names inside the same step. A name that occurs twice in
+    /// one nested workflow is reported at the definition of that workflow.
     own: bool,
 }
 
 impl<'a> NameTable<'_, 'a> {
-    /// Adds an entry; the one that is there already.
+    /// Adds an entry. Returns the existing entry if the slot is taken.
     const fn insert(&mut self, what: u64, hash: u64, place: NamePlace<'a>) -> Option<NameEntry<'a>> {
         let hash = mixed(hash, 2 * place.owner as u64 + what);
         let mut slot = hash as usize & self.mask;
@@ -171,7 +174,8 @@ impl<'a> NameTable<'_, 'a> {
         None
     }
 
-    /// Adds a definition and a name, whose hash is 0 if there is none; what is wrong with them.
+    /// Adds a definition and a name, and returns their error. A hash of 0 means that there is no
+    /// name.
     const fn add(
         &mut self,
         name: &'a str,
@@ -199,7 +203,7 @@ impl<'a> NameTable<'_, 'a> {
         NameDiagnostic::None
     }
 
-    /// The first thing that is wrong with a step or inside of it.
+    /// Returns the first error of a step, or of anything inside it.
     const fn check_step(&mut self, step: &Step<'a>, place: NamePlace<'a>) -> NameDiagnostic<'a> {
         // Markers have no name.
         let name = match step.name.as_bytes() {
@@ -226,7 +230,8 @@ impl<'a> NameTable<'_, 'a> {
         self.check_inside(meta, NamePlace { owner, inside: step.name, ..place })
     }
 
-    /// The first thing that is wrong inside of an agent: with the steps of a workflow, or with the agents that it may transfer to.
+    /// Returns the first error inside an agent: in the steps of a workflow, or among the agents
+    /// that it may transfer to.
     const fn check_inside(&mut self, meta: &AgentMeta<'a>, place: NamePlace<'a>) -> NameDiagnostic<'a> {
         each!(step in meta.steps => {
             let found = self.check_step(step, NamePlace { own: false, ..place });
@@ -251,7 +256,7 @@ const fn is_reserved(name: &str) -> bool {
     same(name, "user") || same(name, "model")
 }
 
-/// How large the table has to be.
+/// Returns the size of the table.
 pub(super) const fn slots(spec: &Spec<'_>) -> usize {
     (4 * (count(spec.steps) + 1)).next_power_of_two()
 }

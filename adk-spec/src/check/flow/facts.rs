@@ -12,8 +12,8 @@ use crate::spec::Spec;
 /// The largest number of diagnostics that const evaluation reports at once.
 const MOST: usize = 64;
 
-/// The result of a walk. Large tables are not part of it, because rustc validates every byte of a
-/// constant again.
+/// The result of a walk. Large tables are not part of it, because rustc traverses every constant
+/// once more.
 #[derive(Debug)]
 pub(in crate::check) struct FlowFacts<'a, const PAIRS: usize, const BLOCKS: usize> {
     diagnostics: [FlowDiagnostic<'a>; MOST],

@@ -1,9 +1,9 @@
 //! `key-type`: one type per key.
 //!
-//! The type of a key is that of its first writer whose type is known. Most types have a number, which is compared here.
-//! Where neither has one, the macro compares by traits: this module tells it which types, by the numbers that it gave to
-//! the writers. What is not known, as of an `impl Agent` by hand, is compared as it was spelled, and by `TypeId` when
-//! the workflow is built.
+//! The type of a key is the type of its first writer whose type is known. Most types have a number,
+//! and numbers are compared here. For types without a number, this module selects the pairs that
+//! the macro compares by traits. Other types, such as those of an `impl Agent` by hand, are
+//! compared by their spelling, and by `TypeId` when the workflow is built at run time.
 
 mod blocks;
 mod items;
@@ -24,17 +24,19 @@ use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 use crate::type_names::{differ, is_no_list};
 
-/// How many lists around a type are compared by traits.
+/// The largest number of lists around a type that are compared by traits.
 const LISTS: usize = 8;
-/// How many keys of a step are remembered for the run time, which compares types by themselves.
+/// The number of keys per step that are recorded for the comparison by `TypeId` at run time.
 const KEPT: usize = 16;
 
-/// The keys whose types a step has to agree with, by their place in the table; 0 is none.
+/// The keys whose types must agree with those of a step, as indices into the key table; 0 for no
+/// key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeRow {
     reads: [u32; KEPT],
     writes: [u32; KEPT],
-    /// That of its first write, where it is the first to write it and its type is the key's; of an `each` its list.
+    /// The key of the step's first write, if the step is the key's first writer and so decides its
+    /// type. In an `each`, the key of the list.
     pub(super) own: u32,
 }
 
@@ -42,10 +44,11 @@ impl TypeRow {
     pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT], own: 0 };
 }
 
-/// What `until` reads.
+/// The key spec of a read by `until`.
 const FLAG: KeySpec<'static> = key::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
 
-/// Whether what is said of a key fits the type of its writer, as far as numbers tell.
+/// Returns whether a claimed type fits the type of the key's writer; `None` if their numbers do not
+/// decide.
 const fn agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     let (own, mut written) = (claim.number, writer.spec.number);
     if own == UNKNOWN || written == UNKNOWN || is_none(own) && is_none(written) {
@@ -58,21 +61,22 @@ const fn agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     Some(own == written || claim.perhaps && !is_none(own) && written == option_of(own))
 }
 
-/// Whether types that nobody compares differ for certain.
+/// Returns whether two types that are compared neither by number nor by traits differ for certain.
 const fn cannot_agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
     let plain = writer.depth == 0 && !claim.perhaps;
     differ(claim.ty, writer.spec.ty, writer.depth) || plain && claim.differs_in_layout(&writer.spec)
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Whether the type of a written key is known.
+    /// Returns whether the type of a write is known.
     ///
-    /// What tools and transfer targets write cannot be looked up, so any other writer goes before.
+    /// The types of writes by tools and transfer targets cannot be looked up, so any other writer
+    /// takes precedence.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
         writer.slot != NOWHERE && (writer.spec.number != UNKNOWN || self.has_place(writer))
     }
 
-    /// Whether the type of a written key can be looked up.
+    /// Returns whether the type of a write can be looked up.
     const fn has_place(&self, writer: &Writer<'a>) -> bool {
         match &self.requests {
             Some(_) => writer.slot != NOWHERE && writer.spec.place > 0 && writer.depth <= LISTS,
@@ -80,7 +84,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether types are compared by themselves, after the walk.
+    /// Returns whether two types are compared by `TypeId` after the walk.
     const fn compares_later(&self, claim: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
         self.requests.is_none()
             && claim.is_typed()
@@ -88,7 +92,7 @@ impl<'a> Walk<'_, 'a> {
             && agree(claim, writer).is_none()
     }
 
-    /// A key that is read as some type.
+    /// Checks the type of a read.
     pub(super) const fn check_read_type(
         &mut self,
         at: usize,
@@ -118,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
+    /// Checks the type of the key of `until`, `match` or `each`: a `bool`, any type, a list.
     pub(super) const fn check_steering_type(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         let known = match self.spec.steps[at].kind {
@@ -142,12 +146,12 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// An output, which is a read at the end.
+    /// Checks the type of an output, which is a read at the end.
     pub(super) const fn check_output_type(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
         self.check_read_type(at, StepPart::Name, key, spec, 0, None);
     }
 
-    /// A key that is written as some type.
+    /// Checks the type of a write.
     pub(super) const fn check_written_type(
         &mut self,
         at: usize,
@@ -179,7 +183,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Reports types that cannot be compared. A lack of room for pairs is reported once.
+    /// Reports types that cannot be compared. A lack of room for pairs is reported only once.
     const fn report_unknown_type(
         &mut self,
         at: usize,

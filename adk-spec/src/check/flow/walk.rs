@@ -1,4 +1,4 @@
-//! Definite assignment over the flat list of steps.
+//! [`Walk`]: definite assignment over the flat list of steps.
 
 mod access;
 mod agent;
@@ -16,7 +16,7 @@ use crate::text::same;
 pub(super) use blocks::{Block, sets};
 use blocks::{BlockKind, SURE};
 
-/// Room for a walk, as large as [`super::sizes`] says.
+/// Room for a walk, as measured by [`super::sizes`].
 pub(super) struct WalkRoom<'t, 'a> {
     pub(super) keys: &'t mut [Key<'a>],
     pub(super) slots: &'t mut [usize],
@@ -34,7 +34,7 @@ pub(super) struct Walk<'t, 'a> {
     sets: Sets<'t>,
     blocks: &'t mut [Block],
     depth: usize,
-    /// How many of the blocks are parallel.
+    /// Number of open blocks that are parallel.
     parallels: usize,
     pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) found: usize,
@@ -42,7 +42,7 @@ pub(super) struct Walk<'t, 'a> {
     pub(super) requests: Option<TypeRequests<'t, 'a>>,
 }
 
-/// Looks at a whole workflow; how many diagnostics were found.
+/// Checks a whole workflow. Returns the number of diagnostics.
 pub(super) const fn walk<'a>(spec: &Spec<'a>, room: WalkRoom<'_, 'a>) -> usize {
     let words = super::words(room.keys.len());
     let mut walk = Walk {
@@ -76,7 +76,7 @@ impl<'a> Walk<'_, 'a> {
             self.keys.declare(key, steps.len() + i);
             i += 1;
         }
-        // They are there from the start.
+        // Declared keys exist from the start.
         let mut key = NEVER + 1;
         while key < self.keys.len() {
             let may_be_absent = match self.keys.all[key].writer {
@@ -107,7 +107,8 @@ impl<'a> Walk<'_, 'a> {
 
     const fn register_agent(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
         let renames = &self.spec.steps[at].renames;
-        // Its own writes come first: what it may transfer to and its tools have to agree with them.
+        // The agent's own writes come first: writes of its transfer targets and tools have to agree
+        // with them.
         let (plain, mut writes, mut slot) = (matches!(renames.writes, []), meta.writes, 0);
         while let [spec, rest @ ..] = writes {
             let own = if plain { self.keys.first_write(spec, at, slot) } else { EVERY };
@@ -145,7 +146,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Each output has to be certain at the end.
+    /// Checks that each output is certain at the end.
     const fn outputs(&mut self) {
         let mut i = 0;
         while i < self.spec.outputs.len() {
@@ -169,7 +170,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Adds a diagnostic of a key: one message per key.
+    /// Reports an error of a key. Each key has at most one such diagnostic.
     pub(super) const fn report(&mut self, at: usize, part: StepPart, key: &'a str, kind: DiagnosticKind<'a>) {
         let known = self.diagnostics.split_at(self.found).0;
         if !any!(diagnostic in known => same(diagnostic.key, key) && diagnostic.kind.is_of_key()) {
@@ -177,7 +178,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Adds a diagnostic of the type of a key, unless something else is wrong with the key.
+    /// Reports a wrong type of a key, unless the key already has another diagnostic.
     pub(super) const fn mismatch(
         &mut self,
         at: usize,
@@ -191,7 +192,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Adds a diagnostic; what there is no room for is left out.
+    /// Adds a diagnostic. Diagnostics without room are dropped.
     const fn push(&mut self, diagnostic: FlowDiagnostic<'a>) {
         if self.found < self.diagnostics.len() {
             self.diagnostics[self.found] = diagnostic;
@@ -223,13 +224,13 @@ impl<'a> Walk<'_, 'a> {
                 self.open(at, BlockKind::Each);
                 let item = self.keys.enter(at, item);
                 self.sets.add(SURE, item);
-                // Whose elements they are.
+                // The list whose elements these are.
                 self.rows[at].own = read;
                 if is_secret(self.keys.all[read as usize].number) {
                     self.keys.keep_secret(item);
                 }
                 if read == 0 {
-                    // Nothing is known of the type of its elements.
+                    // The type of the elements is unknown.
                     self.keys.forget_type(item);
                 }
             }

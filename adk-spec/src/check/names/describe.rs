@@ -1,4 +1,4 @@
-//! What is said of names.
+//! The messages about names.
 
 use super::{NameClash, NameDiagnostic, is_reserved};
 use crate::check::Check;
@@ -16,7 +16,7 @@ pub(in crate::check) const fn describe(
     if m.is_empty() { None } else { Some(m) }
 }
 
-/// The same, added to a message.
+/// Adds the message about a name to another message.
 pub(in crate::check) const fn describe_into(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -91,7 +91,8 @@ const fn remedy(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
     }
 }
 
-/// The faults of a name by itself that tokens cannot have: for trees that are built at run time.
+/// Describes an invalid name of a step. The macro rejects such names by their tokens, so only trees
+/// that are built at run time have them.
 pub(in crate::check) fn describe_step_name(step: &Step<'_>) -> Option<Message> {
     let is_marker = matches!(
         step.kind,
@@ -108,7 +109,7 @@ pub(in crate::check) fn describe_step_name(step: &Step<'_>) -> Option<Message> {
 pub(in crate::check) fn describe_workflow_name(spec: &Spec<'_>) -> Option<Message> {
     let name = spec.name;
     if spec.built {
-        // Its name is that of its first step.
+        // A built tree has the name of its first step.
         return None;
     }
     if is_reserved(name) {

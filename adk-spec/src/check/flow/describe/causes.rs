@@ -1,4 +1,4 @@
-//! Why a key is written on some paths only, and what to do about it.
+//! [`MissingCause`]: why a key is written on some paths only, and the remedy.
 
 use super::types::push_owned_type;
 use super::{
@@ -9,25 +9,25 @@ use crate::effects::contains;
 use crate::message::Message;
 use crate::spec::{AgentKind, KeySpec, Spec, StepKind, has_prefix};
 
-/// Why a writer may not have written its key.
+/// The reason why a writer may not have written its key.
 pub(super) enum MissingCause {
-    /// It reads the key itself, and is the only writer.
+    /// The writer is the only one, and reads the key itself.
     Itself,
-    /// It comes later in the same loop, or in the same try, which is this one.
+    /// The writer comes later in this loop, or in this `try`.
     Later(usize),
-    /// It is in the steps of this try, which may fail before it, or in its `else`.
+    /// The writer is inside this `try`, which may fail before it, or in its `else`.
     Try(usize),
-    /// It is in another arm of a match in the same loop.
+    /// The writer is in another arm of a match in the same loop.
     OtherArm,
-    /// This step need not write it.
+    /// This step does not always write the key.
     Perhaps(usize),
-    /// It is in this block, which a callback may skip.
+    /// The writer is in this block, which a callback may skip.
     Skipped(usize),
-    /// It is in one arm of this match.
+    /// The writer is in one arm of this match.
     Arm(usize),
-    /// This loop may end before it.
+    /// This loop may end before the writer.
     Loop(usize),
-    /// This loop may end inside of this `each`.
+    /// This loop may end inside this `each`.
     Broken(usize, usize),
     Paths,
 }
@@ -129,7 +129,8 @@ pub(super) const fn push_cause(
     }
 }
 
-/// The pattern of the first arm of a match that does not write a key; of those with a `break` only if there is no other.
+/// Returns the pattern of the first arm of a match that does not write a key. Arms with a `break`
+/// are returned only if there is no other.
 const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a str> {
     let (mut arm, mut leaving) = (block + 1, None);
     while arm < spec.steps[block].end {
@@ -149,7 +150,7 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a 
     leaving
 }
 
-/// The step of a match that need not write a key which every arm of it writes.
+/// Returns the step of a match that may not write a key, if every arm has a step that may write it.
 const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
     if silent_arm(spec, block, key).is_some() {
         return None;
@@ -157,7 +158,7 @@ const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usiz
     find!(i in block + 1, spec.steps[block].end => writes(spec, i, key) && !writes_surely(spec, i, key))
 }
 
-/// Why an agent may end without having written a key that it writes.
+/// Describes why an agent may end without writing one of its keys.
 const fn push_perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
     push_step(m, spec, writer);
     let StepKind::Agent { meta, .. } = spec.steps[writer].kind else { return };
@@ -203,7 +204,7 @@ pub(super) const fn remedy(
             m.push("end the loop after ");
             push_step(m, spec, *each);
         }
-        // A list comes from nowhere but its `each`, and what belongs to an element has no value outside.
+        // Only an `each` creates a list, and an element's key has no value outside of its `each`.
         _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
             m.push("write it before on every path");
         }
@@ -221,7 +222,7 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
     }
 }
 
-/// The outermost `each` that holds one step and not the other.
+/// Returns the outermost `each` that holds the first step and not the second.
 const fn each_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
     find!(i in 0, if at < spec.steps.len() { at } else { spec.steps.len() } => {
         let is_each = matches!(spec.steps[i].kind, StepKind::Each { .. });

@@ -1,4 +1,4 @@
-//! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
+//! `loop-endless`, `exit-outside-loop`, and renamings without effect.
 
 use super::super::FlowDiagnostic;
 use super::{NameList, holds, push_clause, push_step};
@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
-/// A loop that nothing ends.
+/// Describes a loop that nothing ends.
 pub(super) const fn describe_endless(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::LoopEndless);
     push_step(m, spec, diagnostic.at);
@@ -21,7 +21,7 @@ pub(super) const fn describe_endless(m: &mut Message, spec: &Spec<'_>, diagnosti
     });
 }
 
-/// An exit in no loop, or in none of that name.
+/// Describes an exit outside of all loops, or outside of all loops with its name.
 pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::ExitOutsideLoop);
     let step = &spec.steps[diagnostic.at];
@@ -66,7 +66,7 @@ pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnosti
     }
 }
 
-/// By what an agent may end a loop, where its description says so.
+/// Adds what lets an agent end a loop, if its description shows that.
 const fn push_exit_cause(m: &mut Message, meta: &AgentMeta<'_>) {
     if let AgentKind::Function = meta.kind {
         return m.push(", since it returns `Flow`");
@@ -83,7 +83,7 @@ const fn push_exit_cause(m: &mut Message, meta: &AgentMeta<'_>) {
     });
 }
 
-/// A renaming of a key that the agent does not read.
+/// Describes a renaming of a key that the agent does not read.
 pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
     push_clause(m, spec, diagnostic.at, &[" reads no key `", diagnostic.key, "` that could be renamed"]);
@@ -109,7 +109,7 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &
     }
 }
 
-/// Other names for written keys than there are written keys.
+/// Describes a `->` whose number of names differs from the number of written keys.
 pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     let step = &spec.steps[diagnostic.at];
     let StepKind::Agent { meta, .. } = step.kind else { return };
@@ -128,14 +128,14 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &
     m.push("; help: name one key for each, in that order, as in `-> (a, b)`");
 }
 
-/// One name for two keys that are written.
+/// Describes a `->` that gives two written keys the same name.
 pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
     push_step(m, spec, diagnostic.at);
     m.all(&[" writes two keys, and `->` calls both `", diagnostic.key, "`; help: name one key for each"]);
 }
 
-/// More agents below each other than are looked at.
+/// Describes agents that are nested deeper than the checks follow.
 pub(super) const fn describe_too_deep(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::Syntax);
     m.push("more than ");

@@ -1,12 +1,13 @@
-//! The keys that there are at a step.
+//! [`KnownKeys`]: the keys that exist at a step.
 
 use super::{are_in_siblings, common_loop, holds};
 use crate::effects::Effects;
 use crate::spec::{ERROR_KEY, Spec, StepKind};
 
-/// The keys that are declared, the elements around a step, and what other steps write, as often as they do.
+/// The declared keys, the elements around a step, and the keys that other steps write, with
+/// repetitions.
 ///
-/// What the step writes itself is not among them, unless it runs again in a loop.
+/// Writes of the step itself are included only if the step runs again in a loop.
 pub(super) struct KnownKeys<'s, 'a> {
     spec: &'s Spec<'a>,
     at: usize,
@@ -16,7 +17,7 @@ pub(super) struct KnownKeys<'s, 'a> {
 }
 
 impl<'s, 'a> KnownKeys<'s, 'a> {
-    /// What the steps up to `end` write.
+    /// Creates the iterator over the keys that steps before `end` write.
     pub(super) const fn up_to(spec: &'s Spec<'a>, at: usize, end: usize) -> Self {
         Self { spec, at, end, place: 0, effects: None }
     }

@@ -15,7 +15,7 @@ use crate::spec::placeholder::key_of_part;
 use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 use crate::text::part;
 
-/// A part of a key between braces, which is text to a prompt.
+/// Describes a part of a key between braces, which a prompt treats as text.
 pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::Syntax);
     push_step(m, spec, diagnostic.at);
@@ -28,7 +28,7 @@ pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &F
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
-/// A key that is read and not certain.
+/// Describes a read of a key that is not certain.
 pub(super) const fn describe_unwritten(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -37,7 +37,7 @@ pub(super) const fn describe_unwritten(
 ) {
     let (mut at, key) = (diagnostic.at, diagnostic.key);
     if let Reader::Until = reader {
-        // It is read at the end of each round.
+        // `until` is read at the end of each round.
         at = spec.steps[at].end;
     }
     let (maybe, later) = writers(spec, at, key);
@@ -99,7 +99,7 @@ pub(super) const fn describe_unwritten(
             }
         }
         match diagnostic.part {
-            // It says that the key is there, so that it may not be absent everywhere.
+            // A renaming says that the key exists, so an optional read is no remedy.
             StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
             _ => if_absent_or_text(m, spec, diagnostic, reader),
         }
@@ -107,7 +107,7 @@ pub(super) const fn describe_unwritten(
     push_known_keys(m, spec, at);
 }
 
-/// An output that is not certain at the end.
+/// Describes an output that is not certain at the end.
 pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     let key = diagnostic.key;
     let end = spec.steps.len();
@@ -141,7 +141,8 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDi
     first_value(m, spec, key, spec.outputs[diagnostic.at - end].ty);
 }
 
-/// The remedy for a key that is called like a step: read what the step writes. Whether there is one.
+/// Adds the remedy for a key that has the name of a step: read the key that the step writes.
+/// Returns whether such a step exists.
 const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
     let mut i = 0;
     while i < spec.steps.len() {
@@ -161,10 +162,11 @@ const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
     false
 }
 
-/// The first step that may have written a key before, and the first that writes it too late.
+/// Returns the first step that may have written a key before, and the first step that writes it too
+/// late.
 const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
     let (mut maybe, mut later) = (None, None);
-    // What belongs to an element, nothing outside of it writes, and no earlier round.
+    // No step outside of an element writes the element's keys, and no earlier round does.
     let own = if at < spec.steps.len() { element(spec, at, key) } else { None };
     let mut i = 0;
     while i < spec.steps.len() {
@@ -189,7 +191,7 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
     (maybe, later)
 }
 
-/// Who reads what.
+/// Adds the reader and the key.
 const fn subject(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, reader: Reader<'_>) {
     let key = diagnostic.key;
     match reader {
@@ -210,7 +212,7 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'
     }
 }
 
-/// How to read a key that may be absent.
+/// Adds how to read a key that may be absent.
 const fn if_absent(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, reader: Reader<'_>) {
     match reader {
         Reader::Prompt { .. } => m.all(&[", or read `{", diagnostic.key, "?}` if it may be absent"]),
@@ -222,7 +224,8 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic
     }
 }
 
-/// Adds how to write braces that are text. The backslash is escaped in a literal, but not in a file or in the question of an `await`.
+/// Adds how to write braces that are text. The backslash is escaped in a literal, but not in a file
+/// or in the question of an `await`.
 const fn if_absent_or_text(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -236,7 +239,7 @@ const fn if_absent_or_text(
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
-/// The key of this workflow that is spelled most like it.
+/// Returns the key of this workflow with the most similar spelling.
 const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     let mut nearest = Nearest::to(key);
     let mut known = KnownKeys::up_to(spec, at, spec.steps.len());
@@ -246,7 +249,7 @@ const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     nearest.found()
 }
 
-/// An agent before a step that is written by hand and says of no key that it reads or writes it.
+/// Returns an agent by hand before a step that declares no keys at all.
 const fn silent_agent(spec: &Spec<'_>, at: usize) -> Option<usize> {
     rfind!(i below if at < spec.steps.len() { at } else { 0 } => match spec.steps[i].kind {
         StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Custom) => {

@@ -6,9 +6,9 @@ use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 
-/// Whether a branch beside that of a step writes a key, or another element does.
+/// Returns whether another branch, or another element, writes a key.
 pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
-    // The key of an element is its own: nothing around its `each` writes it.
+    // An element owns its key, so no step around its `each` writes that key.
     let outer = match element(spec, at, key) {
         Some(own) => own + 1,
         None => 0,
@@ -24,7 +24,7 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
     found.is_some()
 }
 
-/// The first step in another branch of a parallel that writes a key, or reads it.
+/// Returns the first step in another branch of a parallel that writes, or reads, a key.
 const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written: bool) -> Option<usize> {
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
@@ -39,7 +39,7 @@ const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written
     None
 }
 
-/// Two branches that touch one key.
+/// Describes two branches that access one key.
 pub(super) const fn race(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -78,14 +78,14 @@ pub(super) const fn race(
     }
 }
 
-/// A key of the session that each element writes.
+/// Describes a session key that each element writes.
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyRace);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
 }
 
-/// An output that is called like another key that is used inside.
+/// Describes an output with the name of another key that the nested workflow uses.
 pub(super) const fn same_inside(
     m: &mut Message,
     spec: &Spec<'_>,

@@ -1,4 +1,4 @@
-//! `key-duplicate`, for a key that a workflow inside of a step keeps in the session.
+//! `key-duplicate`, for a session key that a workflow inside a step declares as `state`.
 
 use super::super::FlowDiagnostic;
 use super::push_clause;
@@ -9,7 +9,7 @@ use crate::spec::{KeySpec, Spec, StepKind};
 use crate::text::same;
 use crate::type_names::is_option;
 
-/// The workflow inside of a step that declares a key as `state`, and that key.
+/// Returns the workflow inside a step that declares a key as `state`, and that key.
 const fn keeper<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(&'a str, KeySpec<'a>)> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let mut all = Effects::writes(meta, &spec.steps[at].renames);
@@ -23,12 +23,12 @@ const fn keeper<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(&'a str, K
     None
 }
 
-/// Whether a workflow inside of any step declares a key as `state`.
+/// Returns whether a workflow inside any step declares a key as `state`.
 pub(in super::super) const fn is_kept(spec: &Spec<'_>, key: &str) -> bool {
     find!(at in 0, spec.steps.len() => keeper(spec, at, key).is_some()).is_some()
 }
 
-/// A key of this workflow that is one of the session in a workflow inside of it.
+/// Describes a key of this workflow that is a session key of a workflow inside it.
 pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     let (at, key) = (diagnostic.at, diagnostic.key);
     m.begin(Check::KeyDuplicate);

@@ -11,7 +11,7 @@ use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::{part, starts_with};
 use crate::type_names::{alike, is_option};
 
-/// Read as another type than it is written.
+/// Describes a read as another type than the written one.
 pub(super) const fn describe_read(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -65,7 +65,7 @@ pub(super) const fn describe_read(
             push_reader(m, spec, diagnostic, ty);
             m.all(&[" as `", ty, "`, but "]);
             push_writer(m, spec, key, writer);
-            // An input is declared, and is no parameter that may be absent.
+            // An input is a declaration, and not a parameter that may be absent.
             let is_workflow = matches!(kind(spec, diagnostic.at), Some(AgentKind::Workflow));
             let ty = if is_workflow { declared_type(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
@@ -73,7 +73,7 @@ pub(super) const fn describe_read(
     }
 }
 
-/// What the arms of a `match` have in place of those of an `Option`.
+/// Adds the patterns for the arms of a `match` whose patterns are those of an `Option`.
 pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
     m.push(" patterns of ");
     if writer.spec.ty.is_empty() {
@@ -84,7 +84,7 @@ pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
     m.push(" in place of `Some` and `None`");
 }
 
-/// Written as another type than before.
+/// Describes a write as another type than before.
 pub(super) const fn describe_written(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -99,7 +99,7 @@ pub(super) const fn describe_written(
     help(m, declared_type(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
-/// Read or written as a type that cannot be compared with the one that is written.
+/// Describes a read or write whose type cannot be compared with the written type.
 pub(super) const fn describe_unknown(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -135,12 +135,13 @@ pub(super) const fn describe_unknown(
     }
 }
 
-/// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
+/// Returns the type, or an empty text if only one of the two types is an `Option`. A declaration or a
+/// write as `Option` has another type than its inner type, while a read as `Option` agrees with both.
 const fn declared_type<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
     if is_option(ty) == is_option(writer.spec.ty) { ty } else { "" }
 }
 
-/// The step, or what it has below it, and what it reads.
+/// Adds the reader, which is the step or an agent or tool below it, and the key.
 const fn push_reader(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
     match (reader_below(spec, diagnostic.at, diagnostic.key, ty), diagnostic.part) {
         (Some(name), StepPart::Name) => push_below(m, spec, diagnostic.at, name),
@@ -149,7 +150,7 @@ const fn push_reader(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnost
     m.all(&[" reads `", diagnostic.key, "`"]);
 }
 
-/// The step, or what it has below it.
+/// Adds the writer, which is the step or an agent or tool below it.
 const fn push_writing_agent(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
     match writer_below(spec, at, key, ty) {
         Some(name) => push_below(m, spec, at, name),
@@ -157,10 +158,10 @@ const fn push_writing_agent(m: &mut Message, spec: &Spec<'_>, at: usize, key: &s
     }
 }
 
-/// What to do: take the type of the key, or another key.
+/// Adds the remedy: use the type of the key, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
     if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) {
-        // An alias of an `Option` is one by its type alone. A function writes what is inside it.
+        // Only its type shows that an alias is an `Option`. A function writes the inner value.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
             ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
         } else {
@@ -222,7 +223,7 @@ const fn push_type(m: &mut Message, writer: &Writer<'_>) {
     m.push("`");
 }
 
-/// The type of the list of an `each`, where it is written down as such.
+/// Returns the type of the list of an `each`, if a step or an input spells it.
 const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     each!(input in spec.inputs => {
         if same(input.name, list) {
@@ -232,7 +233,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     let mut i = 0;
     while i < each {
         match spec.steps[i].kind {
-            // What is written in there is a list of that type after the block.
+            // Writes inside that block become a list of the type after the block.
             StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
             _ if writes(spec, i, list) => return written_type(spec, i, list),
             _ => {}
@@ -242,14 +243,14 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     ""
 }
 
-/// Written inside an `each`, where it becomes a list, and outside of one.
+/// Describes a key that is written inside an `each`, where it becomes a list, and outside of one.
 pub(super) const fn describe_mixed(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyType);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
 }
 
-/// A type as that of a key, which owns its value.
+/// Adds the type of a key for a borrowed type: a key owns its value.
 pub(super) const fn push_owned_type(m: &mut Message, ty: &str) {
     let inside = part(ty, 1, ty.len());
     if !starts_with(ty, "&") {

@@ -1,4 +1,4 @@
-//! What is said of a block whose key has no type that steers it.
+//! The message about a block whose key has a type that cannot steer it.
 
 use super::super::keys::Key;
 use super::super::{DiagnosticKind, FlowDiagnostic, StepPart, describe};
@@ -7,9 +7,9 @@ use crate::message::Message;
 use crate::spec::{Spec, StepKind};
 use crate::text::same;
 
-/// What to say of a block whose key has another type than it needs.
+/// Adds the message about a block whose key has another type than the block needs.
 ///
-/// A key with another diagnostic is left out: one mistake gives one message.
+/// A key with another diagnostic is left out, because one mistake gives one message.
 pub(in crate::check::flow) const fn describe_block<'a>(
     m: &mut Message,
     spec: &Spec<'a>,
@@ -31,8 +31,9 @@ pub(in crate::check::flow) const fn describe_block<'a>(
     }
 }
 
-/// Whether something is wrong with the key already, so that its type is not reported at a step. The type of one key may be
-/// reported at several steps, and for each key of a step that is renamed to it.
+/// Returns whether the key already has a diagnostic, so that its type is not reported at a step.
+/// The type of one key may be reported at several steps, and for each key of a step that is renamed
+/// to it.
 pub(in crate::check::flow) const fn is_reported(
     diagnostics: &[FlowDiagnostic<'_>],
     diagnostic: &FlowDiagnostic<'_>,

@@ -1,4 +1,5 @@
-//! The item of an `each`, where its type is not compared by traits: no spec says it, that of the list does.
+//! The type of an `each`'s item, if it is not compared by traits: no spec states it, so it follows
+//! from the type of the list.
 
 use super::super::keys::Writer;
 use super::super::walk::Walk;
@@ -9,7 +10,7 @@ use crate::spec::StepKind;
 use crate::text::starts_with;
 
 impl<'a> Walk<'_, 'a> {
-    /// Who says the type of the list, where an `each` writes its item.
+    /// Returns the writer of the list, if the writer of the key is an `each` that writes its item.
     pub(super) const fn list_around(&self, item: &Writer<'a>) -> Option<Writer<'a>> {
         if item.at < self.spec.steps.len() && matches!(self.spec.steps[item.at].kind, StepKind::Each { .. }) {
             return self.keys.all[self.rows[item.at].own as usize].writer;
@@ -17,7 +18,7 @@ impl<'a> Walk<'_, 'a> {
         None
     }
 
-    /// Compares what is said of an item with the type of its list.
+    /// Compares the claimed type of an item with the type of its list.
     pub(super) const fn compare_item(&self, claim: &TypeClaim<'a>, list: &Writer<'a>) -> Verdict {
         let (mut list, mut taken) = (*list, 1);
         while let Some(around) = self.list_around(&list) {
@@ -46,7 +47,7 @@ impl<'a> Walk<'_, 'a> {
             (own, perhaps, taken) = (list_of(own), list_of(perhaps), taken - 1);
         }
         match holds(listed, own) || claim.spec.perhaps && holds(listed, perhaps) {
-            // Of an array the number says how long it is.
+            // The number of an array type includes the length of the array.
             false if starts_with(list.spec.ty, "[") => Verdict::Unknown,
             holds => Verdict::from_equal(holds),
         }

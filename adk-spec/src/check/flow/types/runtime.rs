@@ -1,4 +1,4 @@
-//! Types at run time, where they can be compared by themselves.
+//! The comparison of types at run time, by `TypeId`.
 
 use super::super::keys::{Key, Writer};
 use super::super::{DiagnosticKind, FlowDiagnostic, StepPart};
@@ -7,7 +7,7 @@ use crate::effects::{Act, Effects};
 use crate::spec::{KeySpec, Spec, StepKind};
 use crate::type_names::{differ, is_option};
 
-/// The diagnostics of a tree that is built at run time.
+/// Returns the diagnostics of types in a tree that is built at run time.
 pub(in crate::check::flow) fn diagnostics<'a>(
     spec: &Spec<'a>,
     keys: &[Key<'a>],
@@ -51,7 +51,8 @@ pub(in crate::check::flow) fn diagnostics<'a>(
     diagnostics
 }
 
-/// Compares types by themselves where both are known and no list is around; what is `inside` an `Option` is compared by name.
+/// Compares types by `TypeId` if both are known and no list is around the written one. Types inside
+/// an `Option` are compared by name.
 fn differs(own: &KeySpec<'_>, writer: &Writer<'_>, inside: bool) -> bool {
     match (own.type_id(), writer.spec.type_id()) {
         (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,

@@ -1,4 +1,4 @@
-//! Reads and writes of keys: what is missing, and what runs at the same time.
+//! Reads and writes of keys: missing keys, and concurrent access.
 
 use super::super::describe;
 use super::super::keys::{EVERY, KeyName};
@@ -12,7 +12,7 @@ impl<'a> Walk<'_, 'a> {
         self.parallels == 0 && !self.keys.in_each()
     }
 
-    /// A read; the key, 0 for none that is written anywhere.
+    /// Checks a read. Returns the key; 0 if no step writes the key.
     pub(super) const fn read(
         &mut self,
         at: usize,
@@ -44,7 +44,8 @@ impl<'a> Walk<'_, 'a> {
         key as u32
     }
 
-    /// Whether a key is none of this workflow's own, and one that a workflow inside keeps in the session.
+    /// Returns whether a key is not a key of this workflow, but a session key of a workflow inside
+    /// it.
     pub(super) const fn is_only_inside(&self, name: &KeyName<'a>, key: Option<usize>) -> bool {
         let is_own = match key {
             Some(key) => self.keys.all[key].own,
@@ -53,7 +54,7 @@ impl<'a> Walk<'_, 'a> {
         !is_own && !name.prefix && describe::is_kept(&self.spec, name.text())
     }
 
-    /// Whether it is a race.
+    /// Checks a read for a race. Returns whether there is one.
     pub(in crate::check::flow) const fn read_key(
         &mut self,
         at: usize,
@@ -76,7 +77,8 @@ impl<'a> Walk<'_, 'a> {
         false
     }
 
-    /// What a sibling writes or reads besides: a key that is read, or one that is written.
+    /// Reports a key that a sibling branch writes, or that a sibling branch reads while this branch
+    /// writes it.
     const fn report_race(
         &mut self,
         at: usize,
@@ -93,7 +95,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn report_unwritten(&mut self, at: usize, part: StepPart, name: &'a str, reader: Reader<'a>) {
-        // A read that a sibling writes is a race, which is reported at the later of the two.
+        // A sibling's write of the key is a race, which is reported at the later of the two steps.
         if !describe::sibling_writes(&self.spec, at, name) {
             self.report(at, part, name, DiagnosticKind::Unwritten(reader));
         }
@@ -124,7 +126,7 @@ impl<'a> Walk<'_, 'a> {
         while d > 0 {
             d -= 1;
             if let BlockKind::Parallel { first } = self.blocks[d].kind {
-                // The block commits what the winner has written; but no event holds a `temp:` key.
+                // The block commits the winner's writes. No event holds a `temp:` key.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
                 if both && self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
                     self.report_race(at, StepPart::Name, name, self.blocks[d].at, None);
@@ -138,7 +140,8 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Whether a renaming claims that a key is there: it names one of this workflow. The session may hold one with a prefix.
+/// Returns whether a renaming claims that a key exists, because it names a key of this workflow. A
+/// key with a prefix may be in the session.
 const fn is_claimed(part: StepPart, name: &KeyName<'_>) -> bool {
     matches!(part, StepPart::Renaming(_)) && !name.prefix
 }

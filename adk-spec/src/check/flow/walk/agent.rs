@@ -1,4 +1,4 @@
-//! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
+//! An agent as a step: reads, renamings, exits and writes, in this order.
 
 use super::super::describe::reads;
 use super::super::keys::{EVERY, Key, KeyName, NONE};
@@ -38,7 +38,7 @@ impl<'a> Walk<'_, 'a> {
                     self.hides_secret(at, part, key, &spec, all.agent());
                 }
                 Act::Write { spec, slot, sure } => {
-                    // Only of its own writes a later step may be certain.
+                    // Only for the agent's own writes may a later step be certain.
                     if !exits_last && !left {
                         self.leaves(at, meta);
                         left = true;
@@ -66,7 +66,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What prompts name as a part of a key, also those of its targets and of the agents that are its tools.
+    /// Reports parts of keys in the prompts of an agent, of its transfer targets and of the agents
+    /// that are its tools.
     const fn parts(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &Renames<'a>, deep: usize) {
         if deep == 0 || matches!(meta.kind, AgentKind::Workflow) {
             return;
@@ -101,7 +102,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A workflow does not know of a secret that it takes as a `Value`, and may show it to a model.
+    /// Reports a secret that a workflow takes as a `Value`: the workflow does not know that the
+    /// value is secret and may show it to a model.
     const fn hides_secret(
         &mut self,
         at: usize,
@@ -119,14 +121,14 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Inside of a workflow, an output is the key around it.
+    /// Checks a read inside a workflow of one of its outputs, which is the key around the workflow.
     const fn reads_output(&mut self, at: usize, meta: &AgentMeta<'a>, output: &KeySpec<'a>, key: usize) {
         if self.parallels > 0 && !is_session_key(meta, output.name) && reads_inside(meta, output.name) {
             self.read_key(at, StepPart::Name, self.keys.all[key].name, key, Reader::Inside);
         }
     }
 
-    /// The loops that an agent or one of its transfer targets may end.
+    /// Applies the exits of an agent and its transfer targets.
     const fn leaves(&mut self, at: usize, meta: &AgentMeta<'a>) {
         if may_exit(meta, DEEPEST) {
             self.exit(at, None);
@@ -134,7 +136,8 @@ impl<'a> Walk<'_, 'a> {
         self.exits(at, meta, DEEPEST);
     }
 
-    /// An agent by itself, with the keys of its definition, as most are: it needs no [`Effects`].
+    /// Checks an agent without tools, transfer targets and renamings. Most agents are like this,
+    /// and they need no [`Effects`].
     const fn check_plain_agent(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         match meta.prompt_keys {
             Some(mut keys) => {
@@ -174,7 +177,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What the prompts of such an agent read.
+    /// Checks the reads in the prompts of a plain agent.
     const fn prompts(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         let (mut prompts, mut sources) = (meta.prompts, meta.sources);
         while let [prompt, rest @ ..] = prompts {
@@ -192,7 +195,7 @@ impl<'a> Walk<'_, 'a> {
                     if self.certain_key(hash) != EVERY {
                         continue;
                     }
-                    // The end of an optional one includes its `?`.
+                    // The end of an optional placeholder includes its `?`.
                     let end = span.inner - optional as usize;
                     let name = KeyName::from_part(prompt, span.opened, end, hash);
                     self.read(at, StepPart::Name, &name, optional, reader);
@@ -204,8 +207,10 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The key of that name when it is certain and nothing runs at the same time, and it is no secret, so that a read of it needs no closer
-    /// look; [`EVERY`] otherwise. What most reads cost, each call costs as much as several steps.
+    /// Returns the key with a hash if its read needs no closer look: the key is certain and not
+    /// secret, and nothing runs concurrently. Returns [`EVERY`] otherwise.
+    ///
+    /// Most reads end here, and each further call costs as much as several steps.
     const fn certain_key(&self, hash: u64) -> usize {
         if self.parallels == 0
             && self.keys.is_plain()
@@ -218,7 +223,8 @@ impl<'a> Walk<'_, 'a> {
         EVERY
     }
 
-    /// Whether a parameter reads such a key, whose type has the number of its own.
+    /// Returns whether a parameter reads a key that needs no closer look and has the same type
+    /// number.
     const fn is_fine(&self, spec: &KeySpec<'a>) -> bool {
         if spec.hash == 0 {
             return false;
@@ -227,7 +233,8 @@ impl<'a> Walk<'_, 'a> {
         key != EVERY && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
     }
 
-    /// Whether an agent writes a key that it is the first to write, with nothing at the same time: then that is all.
+    /// Records a write of a key that the agent is the first to write, with nothing concurrent.
+    /// Returns whether the write is of this kind.
     const fn writes_own(&mut self, at: usize, spec: &KeySpec<'a>) -> bool {
         let key = self.rows[at].own as usize;
         if key == EVERY || self.parallels > 0 {
@@ -239,7 +246,7 @@ impl<'a> Walk<'_, 'a> {
         true
     }
 
-    /// The loops that an agent or one of its transfer targets may end by name.
+    /// Applies the exits by name of an agent and its transfer targets.
     pub(super) const fn exits(&mut self, at: usize, meta: &AgentMeta<'a>, deepest: usize) {
         each!(target in meta.exits => { self.exit(at, Some(target)) });
         each!(agent in meta.transfer => {
@@ -250,7 +257,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Where a read is shown that a renaming may have made.
+/// Returns the part of the step at which a read is shown.
 const fn read_part(renamed: Option<usize>) -> StepPart {
     match renamed {
         Some(i) => StepPart::Renaming(i),
@@ -258,7 +265,8 @@ const fn read_part(renamed: Option<usize>) -> StepPart {
     }
 }
 
-/// Whether something in a workflow reads one of its outputs, which is the key around it.
+/// Returns whether anything in a workflow reads one of its outputs, which is the key around the
+/// workflow.
 const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     let spec = Spec::new("", "", workflow.steps);
     let mut i = 0;
@@ -283,7 +291,8 @@ const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     false
 }
 
-/// Whether an agent has written its key when it ends a loop: a function returns both at once, `(T, Flow)`.
+/// Returns whether an agent has written its key when it ends a loop. A function returns both at
+/// once, as `(T, Flow)`.
 const fn writes_first(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.kind, AgentKind::Function)
 }

@@ -1,4 +1,5 @@
-//! Blocks and their sets of keys: what is certain after them, and where exits go.
+//! [`Block`]: blocks and their sets of keys, which are the keys that are certain after a block or
+//! at an exit.
 
 use super::super::keys::{Key, KeyName, NEVER, NONE};
 use super::super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
@@ -6,40 +7,42 @@ use super::Walk;
 use crate::spec::StepKind;
 use crate::text::same;
 
-/// What is certain at the place of the walk.
+/// The keys that are certain at the current place.
 pub(super) const SURE: usize = 0;
-/// What is certain at an exit, on its way to its loop.
+/// The keys that are certain at an exit, on the way to its loop.
 const OUT: usize = 1;
-/// Sets that are no block's.
+/// The number of sets that belong to no block.
 const OWN: usize = 2;
 
-/// The sets of a block.
+/// The keys that are certain at the entry of a block.
 const ENTRY: usize = 0;
-/// Loop, match, try: the meet of the ways out. Parallel: the union of the branches, or their meet where the first wins.
+/// For a loop, match or `try`, the meet of all ways out. For a parallel, the union of the branches,
+/// or their meet if the first branch wins.
 const AFTER: usize = 1;
-/// Parallel: what finished branches wrote and read, and what the open one does.
+/// For a parallel, the keys that finished branches wrote and read, and that the open branch writes
+/// and reads.
 pub(super) const WROTE: usize = 2;
 pub(super) const READ: usize = 3;
 pub(super) const WRITING: usize = 4;
 pub(super) const READING: usize = 5;
 const PER_BLOCK: usize = 6;
 
-/// A set of the block at that depth.
+/// Returns the index of a set of the block at a depth.
 pub(super) const fn set_of(depth: usize, set: usize) -> usize {
     OWN + PER_BLOCK * depth + set
 }
 
-/// How many sets a walk needs.
+/// Returns the number of sets that a walk needs.
 pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
     OWN + PER_BLOCK * depth
 }
 
-/// A block around the place of the walk.
+/// A block around the current place.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::flow) struct Block {
     pub(super) kind: BlockKind,
     pub(super) at: usize,
-    /// Whether something ends it, for a loop.
+    /// Whether anything ends the block, for a loop.
     pub(super) ends: bool,
 }
 
@@ -51,10 +54,10 @@ impl Block {
 pub(super) enum BlockKind {
     Sequence,
     Parallel {
-        /// The first branch wins.
+        /// Whether the first branch wins.
         first: bool,
     },
-    /// Of a parallel or of a match.
+    /// A branch of a parallel, or an arm of a match.
     Branch,
     Match,
     Loop,
@@ -64,10 +67,10 @@ pub(super) enum BlockKind {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// The end of a loop from inside: to the innermost one, or to that of a name.
+    /// Applies an exit to the innermost loop, or to the loop with a name.
     pub(super) const fn exit(&mut self, at: usize, target: Option<&'a str>) {
         self.sets.copy(OUT, SURE);
-        // What never runs ends nothing.
+        // A step that never runs ends nothing.
         let ends = !self.sets.has(SURE, NEVER);
         let mut d = self.depth;
         while d > 0 {
@@ -84,7 +87,7 @@ impl<'a> Walk<'_, 'a> {
                         return;
                     }
                 }
-                // The lists of an `each` that is broken off do not come to be.
+                // An `each` that is left early writes no lists.
                 BlockKind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
                 _ => {}
             }
@@ -93,8 +96,9 @@ impl<'a> Walk<'_, 'a> {
             Some(name) => name,
             None => "",
         };
-        // An agent and its transfer targets may have the same exits, and an agent that ends a loop by name may end a loop:
-        // a step has one such diagnostic, with the name if there is one.
+        // An agent and its transfer targets may have the same exits, and an agent that ends a loop
+        // by name may also end any loop. Each step gets one such diagnostic, with the name if there
+        // is one.
         let mut i = 0;
         while i < self.found {
             let known = &mut self.diagnostics[i];
@@ -133,7 +137,8 @@ impl<'a> Walk<'_, 'a> {
         self.depth += 1;
     }
 
-    /// The `else` of a try: its steps may have failed at any point, also after earlier attempts.
+    /// Opens the `else` of a `try`. The steps of the `try` may have failed at any point, also in
+    /// earlier attempts.
     pub(super) const fn open_else(&mut self, at: usize) {
         if self.depth > 0 {
             let d = self.depth - 1;
@@ -146,7 +151,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     pub(super) const fn close(&mut self) {
-        // A list of steps that was made by hand may close more than it opens.
+        // A list of steps that was made by hand may close more blocks than it opens.
         if self.depth == 0 {
             return;
         }
@@ -160,7 +165,8 @@ impl<'a> Walk<'_, 'a> {
             if max.is_some() || until.is_some() {
                 self.sets.meet(set_of(d, AFTER), SURE);
             }
-            // The loops around it are not reported as well: the place after it counts as reached.
+            // The place after the loop counts as reached, so that loops around it are not reported
+            // as well.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
                 self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::Endless));
@@ -184,7 +190,8 @@ impl<'a> Walk<'_, 'a> {
                 let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
                 let mut key = self.keys.written_key(&KeyName::new(item), false);
                 self.keys.leave();
-                // The list may be empty, so that nothing inside is certain; the lists of what is written are.
+                // The list may be empty, so no key inside is certain. The lists of the written keys
+                // are certain.
                 self.sets.copy(SURE, set_of(d, ENTRY));
                 while key != NONE {
                     let Key { list, next, .. } = self.keys.all[key];
@@ -195,7 +202,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
-        // A callback may have answered in its place, or any branch failed.
+        // A callback may have answered in place of the block, or any branch may have failed.
         if self.spec.steps[at].skippable || self.spec.steps[at].skips_branches() {
             self.sets.meet(SURE, set_of(d, ENTRY));
         }

@@ -1,4 +1,4 @@
-//! Keys that an instance calls otherwise, and which its agent does not have.
+//! Renamings of keys that the agent does not have.
 
 use super::super::{DiagnosticKind, FlowDiagnostic, StepPart};
 use super::Walk;
@@ -7,7 +7,7 @@ use crate::spec::{AgentMeta, Renames};
 use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
-    /// A renaming of a key that the agent does not have.
+    /// Reports renamings of keys that the agent does not have.
     pub(super) const fn renamings(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
         let mut i = 0;
         while i < renames.reads.len() {
@@ -36,7 +36,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Whether the agent reads the key of this renaming.
+/// Returns whether the agent reads the key of a renaming.
 const fn is_read<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, renaming: usize) -> bool {
     let mut all = Effects::of(meta, renames).outside();
     while let Some(effect) = all.next() {
