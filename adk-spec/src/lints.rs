@@ -1,4 +1,5 @@
-//! What is legal but suspicious: told to those who ask, and never an error.
+//! [`Lint`]: workflows that are legal but suspicious. Lints are reported on request and are never
+//! errors.
 
 mod keys;
 mod placeholder;
@@ -10,15 +11,15 @@ use crate::spec::{AgentKind, AgentMeta, Conversation, ERROR_KEY, Spec, Step, Ste
 use std::collections::HashSet;
 use std::fmt;
 
-/// Something that is legal but suspicious.
+/// A legal but suspicious part of a workflow.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Lint {
-    /// Which one, such as `key-unread`.
+    /// The name of the lint, such as `key-unread`.
     pub lint: &'static str,
     /// The agent, block or input; empty for the workflow itself.
     pub node: String,
-    /// The fact, the names, and what to do; begins with the name of the lint.
+    /// The fact, with its names, and the remedy. Begins with the name of the lint.
     pub message: String,
 }
 
@@ -29,27 +30,28 @@ impl fmt::Display for Lint {
 }
 
 impl Spec<'_> {
-    /// What is legal but suspicious in a workflow, inputs first, then keys, blocks and agents.
+    /// Returns the lints of a workflow: inputs first, then keys, blocks and agents.
     ///
-    /// | lint | what it finds |
+    /// | lint | finds |
     /// |---|---|
-    /// | `input-unread` | an input that nobody reads |
+    /// | `input-unread` | an input that is never read |
     /// | `key-unread` | a key that is written, or given by `each`, and never read |
-    /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
-    /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
+    /// | `key-unwritten` | a key that is only read where it may be absent, as by `{note?}` or an `Option`, and never written |
+    /// | `until-constant` | a loop that only `until` ends, and whose key no step inside writes |
     /// | `parallel-single` | a parallel of one branch |
-    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that sees the conversation too: it is sent again for each element |
-    /// | `rounds-shown` | an agent with `include_contents: none` alone in a loop: by ADK's rule all its rounds are one turn, so it sees them |
+    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that also sees the conversation: it is sent again for each element |
+    /// | `rounds-shown` | an agent with `include_contents: none` as the only step of a loop: by ADK's rule all its rounds are one turn, so it sees them |
     /// | `step-unreachable` | steps after a `break` |
-    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is no key, `{other.len}` in a prompt, which is text to ADK and to us |
-    /// | `prompt-uncached` | a key before a long text that never changes, in a prompt: providers cache what is before it alone |
+    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is not a key, `{other.len}` in a prompt, which is text to ADK and to this crate |
+    /// | `prompt-uncached` | a key before a long constant text in a prompt: providers cache only the text before the key |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///
-    /// A renamed key that nobody writes is a fault, and none of these. Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
-    /// nested workflow. Keys with a prefix belong to the session, and keys of tools to the tools: neither counts.
-    /// Steps of a nested workflow are checked where that is defined.
+    /// A renamed key that no step writes is an error, not a lint. Placeholders of prompts are
+    /// reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a nested
+    /// workflow. Keys with a prefix belong to the session, and keys of tools belong to the tools:
+    /// neither counts. Steps of a nested workflow are checked at its own definition.
     ///
-    /// A test keeps a workflow free of them:
+    /// A test keeps a workflow free of lints:
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -65,7 +67,7 @@ impl Spec<'_> {
     #[must_use]
     pub fn lints(&self) -> Vec<Lint> {
         let mut lints = Vec::new();
-        // A stub does not say what it reads.
+        // The description of a stub does not state what the agent reads.
         if !self.has_stub() {
             let read = read_keys(self);
             self.unread_inputs(&read, &mut lints);
@@ -134,7 +136,7 @@ impl Spec<'_> {
         }
     }
 
-    /// An optional read takes a misspelt key for one that is absent.
+    /// Reports optional reads of keys that no step writes: an optional read hides a misspelt key.
     fn unwritten_keys(&self, lints: &mut Vec<Lint>) {
         let declared = self.inputs.iter().map(|input| input.name);
         let mut known: Vec<_> =
@@ -206,7 +208,8 @@ impl Spec<'_> {
         }
     }
 
-    /// A turn begins with a word of the user or of another agent, and there is none.
+    /// A turn begins with a message of the user or of another agent, and such a loop contains
+    /// neither.
     fn shown_rounds(&self, lints: &mut Vec<Lint>) {
         for three in self.steps.windows(3) {
             if let [
@@ -226,12 +229,13 @@ impl Spec<'_> {
         }
     }
 
-    /// What an agent in an `each` needs is in its prompt.
+    /// Reports agents in an `each` that see the conversation, although their prompt names the keys
+    /// that they need.
     fn repeated_conversations(&self, lints: &mut Vec<Lint>) {
         let sees = |meta: &AgentMeta<'_>| {
             meta.kind == AgentKind::Llm && meta.conversation == Conversation::Shown && names_keys(meta)
         };
-        // The steps before this one are inside of an `each`.
+        // The steps before `end` are inside an `each`.
         let mut end = 0;
         for (at, step) in self.steps.iter().enumerate() {
             match step.kind {

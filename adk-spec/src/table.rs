@@ -1,12 +1,14 @@
-//! The list of all checks: what messages begin with, what the pages of the docs and the tests of messages are named after.
+//! The table of all checks: the beginning of messages, and the names of the pages and the tests of
+//! messages.
 
-/// Generates [`Check`] from one row per check: variant, name, and what it rejects.
+/// Generates [`Check`] from one row per check: variant, name, and the rejected programs.
 macro_rules! checks {
     ($($variant:ident $name:literal: $rejects:literal,)*) => {
-        /// A rule that every workflow keeps, or it does not compile.
+        /// A rule that every workflow keeps; a workflow that breaks it does not compile.
         ///
-        /// Some need tokens alone and are made by the macros, some need types or other crates and are made in const
-        /// evaluation; for a tree that is built at run time they all are values, see [`faults`](crate::check::faults).
+        /// Checks that need only tokens run in the macros. Checks that need types or other crates
+        /// run in const evaluation. For a tree that is built at run time,
+        /// [`faults`](crate::check::faults) returns all errors as values.
         ///
         /// ```
         /// # use adk_spec as adk;
@@ -25,17 +27,17 @@ macro_rules! checks {
         }
 
         impl Check {
-            /// Every check, in the order in which the documentation shows them.
+            /// Every check, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// The name, with which each message of the check begins.
+            /// Returns the name, with which each message of the check begins.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
             }
 
-            /// What the check rejects, in Markdown.
+            /// Returns the programs that the check rejects, as Markdown.
             pub const fn rejects(self) -> &'static str {
                 match self {
                     $(Self::$variant => $rejects,)*

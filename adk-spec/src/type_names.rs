@@ -1,21 +1,21 @@
-//! Types as they are spelled, where nothing else is known of them.
+//! Types by their spelling, for types without other information.
 
 use crate::text::{part, same, starts_with};
 
-/// Types that are known by their name: nobody gives it to another type.
+/// Types that are known by their name, because programs do not give these names to other types.
 const KNOWN: &[&str] = &[
     "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
     "i64", "i128", "isize",
 ];
 
-/// Whether two types differ for certain: both are well known, and they are not the same one. The second has that
-/// many lists around it.
+/// Returns whether two types differ for certain: both are known, and they are not the same type.
+/// The second type has `lists` lists around it.
 pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
     let (read, written) = (normal(read), normal(written));
     is_known(read.0) && is_known(written.0) && !(same(read.0, written.0) && read.1 == written.1 + lists)
 }
 
-/// Whether a type is no list for certain.
+/// Returns whether a type is certainly not a list.
 pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
     let written = normal(written);
     is_known(written.0) && written.1 + lists == 0
@@ -25,7 +25,8 @@ pub(crate) const fn is_option(ty: &str) -> bool {
     starts_with(ty, "Option<")
 }
 
-/// Whether two types are spelled alike, borrowed or not. One that is read as an `Option` may be none.
+/// Returns whether two types have the same spelling, borrowed or not. A type that is read as an
+/// `Option` may be written without it.
 pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
     let may_be_none = is_option(read) && !is_option(written);
     let read = if may_be_none { part(read, 7, read.len() - 1) } else { read };
@@ -37,8 +38,9 @@ const fn is_known(ty: &str) -> bool {
     any!(known in KNOWN => same(known, ty))
 }
 
-/// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be
-/// absent; and how many lists there are around it, of `Vec` only where it is known to be that of the standard library.
+/// Returns the spelling of a type without references, without lists, and without the `Option` of a
+/// key that may be absent, and the number of lists around it. A `Vec` counts as a list only if it
+/// is known to be the `Vec` of the standard library.
 pub(crate) const fn spelled_name(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
     let mut ty = owned(ty);
     if perhaps && is_option(ty) {
@@ -64,7 +66,8 @@ const fn owned(mut ty: &str) -> &str {
     ty
 }
 
-/// The type inside of references, lists and options, without its path, and how many lists and options there are.
+/// Returns the type inside of references, lists and options, without its path, and the numbers of
+/// lists and options.
 const fn normal(ty: &str) -> (&str, usize, usize) {
     let (ty, lists, options) = inner(ty);
     let (bytes, mut i, mut start) = (ty.as_bytes(), 0, 0);
@@ -111,7 +114,7 @@ mod tests {
         assert!(!differ("&[String]", "Vec<String>", 0));
         assert!(!differ("Vec<Vec<u8>>", "u8", 2));
         assert!(!differ("Option<&str>", "String", 0));
-        // An alias may be anything.
+        // An alias may be any type.
         assert!(!differ("Score", "f64", 0));
         assert!(!differ("HashMap<String,u8>", "String", 0));
         assert!(!differ("", "String", 0));
@@ -124,7 +127,7 @@ mod tests {
         assert_eq!(spelled_name("Option<Draft>", false, false), ("Option<Draft>", 0));
         assert_eq!(spelled_name("&[Vec<Draft>]", false, true), spelled_name("Vec<Vec<Draft>>", true, true));
         assert_ne!(spelled_name("Vec<Option<Draft>>", true, true), spelled_name("Vec<Draft>", true, true));
-        // Somebody's own.
+        // A `Vec` of the user.
         assert_eq!(spelled_name("Vec<Draft>", false, false), ("Vec<Draft>", 0));
         assert_eq!(spelled_name("", true, false), ("", 0));
     }

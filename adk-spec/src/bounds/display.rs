@@ -5,14 +5,15 @@ use crate::check::bounds::describe_cause;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-/// A table: a line for each number, with the step that contributes most to it or has no limit, and whether a run is known to
-/// end.
+/// Writes a table: a line for each number, with the step that contributes most to it or has no
+/// limit, and whether a run is known to end.
 ///
 /// ```
 /// # use adk_spec as adk;
 /// use adk::spec::{AgentKind, AgentMeta, Spec, Step, StepKind};
 /// # use std::time::Duration;
-/// const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic").timeout(Duration::from_secs(30));
+/// const CRITIC: AgentMeta<'static> =
+///     AgentMeta::new(AgentKind::Llm, "critic").timeout(Duration::from_secs(30));
 /// let steps = [
 ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
 ///     Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 1),
@@ -75,7 +76,7 @@ fn to_text(cost: Cost, amount: u64) -> String {
     }
 }
 
-/// A length of time in the two greatest units that it has: `72 h 14 min`.
+/// Formats a duration in its two largest units: `72 h 14 min`.
 fn to_duration_text(time: Duration) -> String {
     let millis = super::millis(time);
     let units = [(3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms")];

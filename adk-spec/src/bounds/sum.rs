@@ -1,44 +1,45 @@
-//! Arithmetic on bounds: `None` is without end, and nothing overflows.
+//! Arithmetic on bounds: `None` is unbounded, and numbers saturate.
 
 use super::Cost;
 
-/// What some steps cost, and who has the largest part in it.
+/// The cost of some steps, and the step with the largest share.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum<'a> {
     pub(crate) costs: Costs,
     pub(crate) largest: CostShare<'a>,
-    /// Whether something in it may end a loop around it.
+    /// Whether any of the steps may end a loop around them.
     pub(crate) exits: bool,
 }
 
-/// The part of a cost that one step has.
+/// The share of one step in a cost.
 #[derive(Clone, Copy)]
 pub(crate) struct CostShare<'a> {
     pub(crate) name: &'a str,
-    /// The nested workflow around it, if any.
+    /// The nested workflow around the step, if any.
     pub(crate) inside: &'a str,
     pub(crate) total: u64,
     pub(crate) kind: ShareKind,
 }
 
-/// What such a step is.
+/// The kind of the step that has a share.
 #[derive(Clone, Copy)]
 pub(crate) enum ShareKind {
-    /// How many model calls each of its turns costs.
+    /// An agent, with the number of model calls in each of its turns.
     Agent(u64),
-    /// Its rounds and what each costs.
+    /// A loop, with its rounds and the cost of each.
     Loop(u32, u64),
-    /// Its elements and what each costs.
+    /// An `each`, with its elements and the cost of each.
     Each(u32, u64),
-    /// Its attempts and what each costs.
+    /// A `try`, with its attempts and the cost of each.
     Try(u32, u64),
-    /// Nothing in it can be made less by itself, and no other such step in it has more than a half of it.
+    /// A workflow in which no step has more than half of the cost, and no step has a limit of its
+    /// own to lower.
     Workflow,
     Block,
 }
 
 impl ShareKind {
-    /// What messages call it.
+    /// Returns the word for the step in messages.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Agent(_) => "agent",
@@ -49,7 +50,7 @@ impl ShareKind {
         }
     }
 
-    /// How many parts it has that cost the same: `in` each of 5 `rounds`.
+    /// Returns the parts that cost the same: `in` each of 5 `rounds`.
     pub(crate) const fn parts(self) -> Option<(&'static str, u32, &'static str)> {
         match self {
             Self::Loop(max, _) => Some(("in", max, "rounds")),
@@ -67,7 +68,8 @@ impl<'a> Sum<'a> {
         exits: false,
     };
 
-    /// The same as the part of the step around it, unless something in it is to be named instead.
+    /// Makes the enclosing step the one with the largest share, unless a step inside it is more
+    /// worth naming.
     pub(crate) const fn gather(
         mut self,
         name: &'a str,
@@ -89,18 +91,18 @@ impl<'a> Sum<'a> {
         self
     }
 
-    /// The cost of a nested workflow: no exit leaves it.
+    /// Returns the cost of a nested workflow, which no exit leaves.
     pub(crate) const fn without_exits(self) -> Self {
         Self { exits: false, ..self }
     }
 
-    /// One after the other.
+    /// Adds steps that run in sequence.
     pub(crate) const fn add(&mut self, other: &Sum<'a>) {
         self.costs = self.costs.plus(other.costs);
         self.merge_largest(other);
     }
 
-    /// At the same time: only the longest takes time.
+    /// Adds steps that run concurrently: only the longest of them takes time.
     pub(crate) const fn add_concurrent(&mut self, other: &Sum<'a>) {
         let time = self.costs.worst(other.costs).get(Cost::Time);
         self.costs = self.costs.plus(other.costs).set(Cost::Time, time);
@@ -114,7 +116,7 @@ impl<'a> Sum<'a> {
         self.exits = self.exits || other.exits;
     }
 
-    /// Either the one or the other.
+    /// Adds an alternative: only one of the two runs, so the larger cost counts.
     pub(crate) const fn add_alternative(&mut self, other: &Sum<'a>, cost: Cost) {
         if less(self.costs.get(cost), other.costs.get(cost)) {
             self.largest = other.largest;
@@ -124,11 +126,11 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// How much of each cost, in the order of [`Cost::ALL`].
+/// The amount of each cost, in the order of [`Cost::ALL`].
 #[derive(Clone, Copy)]
 pub(crate) struct Costs([Option<u64>; Cost::ALL.len()]);
 
-/// Costs by their places.
+/// Builds [`Costs`] from an expression for each index.
 macro_rules! costs {
     ($at:ident => $cost:expr) => {{
         let (mut costs, mut $at) = ([None; Cost::ALL.len()], 0);
@@ -164,7 +166,7 @@ impl Costs {
         costs!(i => times(self.0[i], rounds))
     }
 
-    /// Any number of times: nothing remains nothing.
+    /// Returns the costs of an unlimited number of repetitions. Only a cost of zero stays bounded.
     pub(crate) const fn endless(self) -> Self {
         costs!(i => if let Some(0) = self.0[i] { Some(0) } else { None })
     }

@@ -1,11 +1,12 @@
-//! The pass over the steps.
+//! [`total`]: the pass over the steps.
 
 use super::sum::{CostShare, Costs, ShareKind, Sum, add, times};
 use super::{AnswerUnit, Cost, UnboundedCause, UnboundedCauses, UnboundedReason, millis};
 use crate::spec::{AgentKind, AgentMeta, Attempts, Step, StepKind};
 use crate::text::same;
 
-/// A place in a list of steps; after the last one come the agents that the owner of the list may transfer to.
+/// A place in a list of steps. After the last step come the transfer targets of the agent that owns
+/// the list.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundsCursor<'a> {
     steps: &'a [Step<'a>],
@@ -13,7 +14,7 @@ pub(crate) struct BoundsCursor<'a> {
     until: usize,
     targets: &'a [&'a AgentMeta<'a>],
     target: usize,
-    /// The nested workflow whose list it is; empty for the workflow itself.
+    /// The nested workflow that owns the list; empty for the workflow itself.
     inside: &'a str,
 }
 
@@ -22,32 +23,32 @@ impl<'a> BoundsCursor<'a> {
         Self { steps, at: 0, until: steps.len(), targets: &[], target: 0, inside: "" }
     }
 
-    /// The place of the first step in an agent.
+    /// Returns the place of the first step in an agent.
     const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
         let inside = if meta.steps.is_empty() { self.inside } else { name };
         Self { targets: meta.transfer, inside, ..Self::start(meta.steps) }
     }
 }
 
-/// What is not simply added up, while the pass is in it.
+/// An open block or agent of the pass.
 #[derive(Clone, Copy)]
 struct OpenBlock<'a> {
     what: OpenKind,
     name: &'a str,
-    /// The step where it ends.
+    /// The step where the block ends.
     end: usize,
-    /// What was in it so far; of a match, the worst arm.
+    /// The cost of the steps so far; in a match, the cost of the worst arm.
     sum: Sum<'a>,
-    /// Where the pass goes on after it.
+    /// The place after the block.
     after: BoundsCursor<'a>,
 }
 
 #[derive(Clone, Copy)]
 enum OpenKind {
-    /// Where the pass begins.
+    /// The start of the pass.
     Root,
     Workflow,
-    /// Those that an agent may transfer to.
+    /// The transfer targets of an agent.
     Targets,
     Loop {
         max: Option<u32>,
@@ -55,24 +56,24 @@ enum OpenKind {
     },
     Each {
         max: Option<u32>,
-        /// How many at a time.
+        /// The largest number of concurrent elements.
         limit: Option<u32>,
     },
-    /// The steps of a try, with their most attempts.
+    /// The steps of a `try`, with the largest number of attempts.
     Try(Attempts),
     Match,
     Arm,
-    /// At the same time, unless so many at a time.
+    /// Branches that run concurrently, up to the limit.
     Parallel {
         limit: Option<u32>,
     },
     Branch,
-    /// What is simply added up.
+    /// A block whose steps add up.
     Block,
 }
 
 impl OpenKind {
-    /// What a step opens.
+    /// Returns the kind of block that a step opens.
     const fn from_step(step: &Step<'_>) -> Option<Self> {
         match step.kind {
             StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
@@ -88,10 +89,10 @@ impl OpenKind {
     }
 }
 
-/// How much can be open before the pass calls itself for what is in it.
+/// The largest number of open blocks before the pass calls itself.
 const DEEP: usize = 64;
 
-/// What the steps of a place cost. Notes on the way what makes them cost without end.
+/// Returns the cost of the steps from a place on. Records the causes of an unbounded cost.
 pub(crate) const fn total<'a>(
     mut place: BoundsCursor<'a>,
     cost: Cost,
@@ -115,7 +116,8 @@ pub(crate) const fn total<'a>(
                     let sum = block_sum(step, place.inside, cost, causes);
                     open[depth] = OpenBlock { what, name: step.name, end: step.end, sum, after: place };
                 } else {
-                    // From its opening step on, so that it is closed there.
+                    // The range includes the end of the block, so that the inner pass closes the
+                    // block.
                     let until = if step.end < place.until { step.end + 1 } else { place.until };
                     let sum = total(BoundsCursor { at, until, targets: &[], ..place }, cost, causes);
                     add_to_outer(&sum, what, &mut open[depth], cost);
@@ -170,7 +172,7 @@ pub(crate) const fn total<'a>(
     }
 }
 
-/// What a block costs by itself: of the time of its callbacks nothing is known.
+/// Returns the cost of a block itself. The time of its callbacks is unknown.
 const fn block_sum<'a>(
     step: &Step<'a>,
     inside: &'a str,
@@ -187,7 +189,7 @@ const fn block_sum<'a>(
     sum
 }
 
-/// Adds a block to the one around it.
+/// Adds a block to the block around it.
 const fn add_to_outer<'a>(sum: &Sum<'a>, what: OpenKind, outer: &mut OpenBlock<'a>, cost: Cost) {
     match (what, outer.what) {
         (OpenKind::Arm, OpenKind::Match) => outer.sum.add_alternative(sum, cost),
@@ -196,7 +198,7 @@ const fn add_to_outer<'a>(sum: &Sum<'a>, what: OpenKind, outer: &mut OpenBlock<'
     }
 }
 
-/// The end of a block or agent.
+/// Closes a block or agent, and adds its cost to the block around it.
 const fn close<'a>(
     inner: &OpenBlock<'a>,
     inside: &'a str,
@@ -207,7 +209,7 @@ const fn close<'a>(
     let (name, mut sum) = (inner.name, inner.sum);
     match inner.what {
         OpenKind::Loop { max: Some(max), .. } => {
-            // A loop runs at least once; a `max` of 0 is a fault of its own.
+            // A loop runs at least once. A `max` of 0 has a diagnostic of its own.
             let max = if max == 0 { 1 } else { max };
             let round = sum.costs.set(Cost::Rounds, add(sum.costs.get(Cost::Rounds), Some(1)));
             sum = rounds_sum(sum, round, ShareKind::Loop(max, 0), name, inside, cost);
@@ -215,7 +217,7 @@ const fn close<'a>(
         OpenKind::Try(attempts) => sum = attempts_sum(sum, attempts, name, inside, cost),
         OpenKind::Loop { max: None, until } => {
             sum.costs = sum.costs.endless().set(Cost::Rounds, None);
-            // One that nothing ends is `loop-endless`, and told as that.
+            // `loop-endless` reports a loop that nothing ends.
             if sum.costs.get(cost).is_none() && (until || sum.exits) {
                 causes.add(UnboundedCause { name, inside, why: UnboundedReason::Loop });
             }
@@ -223,7 +225,7 @@ const fn close<'a>(
         OpenKind::Each { max: Some(max), limit } => {
             let max = if max == 0 { 1 } else { max };
             let element = sum.costs;
-            // So many groups take their time one after the other.
+            // The groups of concurrent elements run in sequence.
             let groups = match limit {
                 None | Some(0) => 1,
                 Some(limit) => max.div_ceil(limit),
@@ -253,7 +255,7 @@ const fn close<'a>(
     add_to_outer(&sum, inner.what, outer, cost);
 }
 
-/// The attempts of a try, and the waits between them.
+/// Multiplies the cost of a `try` by its attempts, and adds the waits between them.
 const fn attempts_sum<'a>(
     sum: Sum<'a>,
     attempts: Attempts,
@@ -271,7 +273,7 @@ const fn attempts_sum<'a>(
     Sum { costs: sum.costs.set(Cost::Time, time), ..sum }
 }
 
-/// The rounds of a loop, or the attempts of a try, where each costs so much.
+/// Multiplies the cost of a round or attempt by the number of rounds or attempts.
 const fn rounds_sum<'a>(
     mut sum: Sum<'a>,
     round: Costs,
@@ -282,7 +284,7 @@ const fn rounds_sum<'a>(
 ) -> Sum<'a> {
     let (ShareKind::Loop(most, _) | ShareKind::Try(most, _)) = kind else { return sum };
     sum.costs = round.times(most);
-    // With one round the part is that of a step in it.
+    // With one round, a step inside the loop has the largest share.
     if let (Some(each), Some(total)) = (round.get(cost), sum.costs.get(cost))
         && (most > 1 || sum.largest.total == 0)
     {
@@ -295,7 +297,7 @@ const fn rounds_sum<'a>(
     sum
 }
 
-/// What an agent does by itself, without the steps in it.
+/// Returns the cost of an agent itself, without the steps inside it.
 const fn agent_sum<'a>(
     meta: &AgentMeta<'a>,
     name: &'a str,
@@ -313,7 +315,7 @@ const fn agent_sum<'a>(
         AgentKind::Llm if meta.more_tools => Some(UnboundedReason::MoreTools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(UnboundedReason::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(UnboundedReason::Typed),
-        // Nothing makes it ask a second time, unless others hand over to it again.
+        // The agent asks its model again only after another handover to it.
         AgentKind::Llm => None,
         _ => Some(UnboundedReason::Silent),
     };
@@ -322,11 +324,11 @@ const fn agent_sum<'a>(
         (None, _) => Some(1),
         (Some(UnboundedReason::Agents), Some(turns)) if causes.known_calls => Some(turns as u64),
         (Some(UnboundedReason::Agents), None) if causes.known_calls => Some(1),
-        // One turn may call any number of them.
+        // One turn may call any number of agents.
         (Some(UnboundedReason::Agents), _) | (Some(_), None) => None,
         (Some(_), Some(turns)) => Some(turns as u64),
     };
-    // A summary may be asked for before each call.
+    // A summary may precede each call.
     let each = if meta.compacts { 2 } else { 1 };
     let calls = times(calls, each);
     let (costs, without) = costs(meta, calls, &causes.unit);
@@ -348,7 +350,7 @@ const fn agent_sum<'a>(
     Sum { costs, largest: CostShare { name, inside, total, kind: ShareKind::Agent(each as u64) }, exits }
 }
 
-/// What an agent costs that makes so many model calls, and why its time is not known.
+/// Returns the cost of an agent for a number of model calls, and the reason if its time is unknown.
 const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &AnswerUnit<'_>) -> (Costs, UnboundedReason) {
     let costs = Costs::NOTHING.set(Cost::ModelCalls, calls);
     let asks = matches!(meta.kind, AgentKind::Llm);
@@ -374,7 +376,8 @@ const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &AnswerUnit<'_>) 
     (costs.set(Cost::Time, time), without)
 }
 
-/// The milliseconds that the calls of one turn may take at most, which run at the same time.
+/// Returns the longest time of the tool calls of one turn in milliseconds. The calls run
+/// concurrently.
 const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     // The longest wait before another attempt.
     const WAIT: u64 = 60_000;
@@ -394,13 +397,15 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     Some(longest)
 }
 
-/// Whether agents are among its tools, which make model calls of their own.
+/// Returns whether an agent uses agents as tools, which make model calls of their own.
 const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
     any!(tool in meta.tools => tool.agent.is_some())
 }
 
-/// Whether what an agent writes is text as it came. Types cannot be compared in const evaluation, so the spelling counts;
-/// an alias of `String` is taken for another type, which makes the bound larger and never smaller.
+/// Returns whether an agent writes its answer as plain text.
+///
+/// Const evaluation cannot compare types, so the spelling decides. An alias of `String` counts as
+/// another type, which can only enlarge the bound.
 const fn answers_text(meta: &AgentMeta<'_>) -> bool {
     !any!(key in meta.writes => !same(key.ty, "String"))
 }

@@ -1,5 +1,5 @@
-//! `placeholder-text`: what looks like a placeholder and is text, so that a model is sent the braces. `prompt-uncached`: a key
-//! before a long text.
+//! `placeholder-text`: a text that looks like a placeholder, so that the model receives the braces.
+//! `prompt-uncached`: a key before a long text.
 
 use super::{Lint, lint};
 use crate::nearest::nearest;
@@ -9,10 +9,10 @@ use std::collections::HashSet;
 
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
-/// The shortest text that providers cache, 1,024 tokens, in bytes.
+/// The shortest text that providers cache: 1,024 tokens, in bytes.
 const CACHED: usize = 4_096;
 
-/// Longer texts between braces are none that a key was meant by.
+/// The length up to which a text between braces can be a misspelt key.
 const LONGEST: usize = 48;
 
 impl Spec<'_> {
@@ -26,7 +26,8 @@ impl Spec<'_> {
     }
 }
 
-/// Those of an agent, of its tools and of those that it may transfer to; of a nested workflow its own lints tell.
+/// Adds the lints of an agent, of its tools and of its transfer targets. The steps of a nested
+/// workflow have lints of their own.
 fn lint_agent<'a>(
     name: &'a str,
     meta: &AgentMeta<'a>,
@@ -74,7 +75,8 @@ fn lint_agent<'a>(
         .for_each(|agent| lint_agent(agent.name, agent, reported, lints));
 }
 
-/// The first placeholder and the length of the text after it, where that is long and the text before it is not.
+/// Returns the first placeholder and the length of the constant text after it, if that text is long
+/// and the text before it is short.
 fn uncached_placeholder<'a>(prompt: &'a str, first: &Placeholder<'_>) -> Option<(&'a str, usize)> {
     let mut all = Placeholders::new(prompt);
     let (mut fixed, mut done) = (0, first.end);
@@ -88,7 +90,8 @@ fn uncached_placeholder<'a>(prompt: &'a str, first: &Placeholder<'_>) -> Option<
     (fixed >= CACHED && first.start < fixed && !is_stable).then_some((key, fixed))
 }
 
-/// Texts between braces that look like a key and are none: words, and what Rust or a template has between braces.
+/// Returns the texts between braces that look like a key but are not: words, and the contents of
+/// braces in Rust code or templates.
 fn suspicious_texts(prompt: &str) -> impl Iterator<Item = &str> {
     let mut all = Placeholders::new(prompt);
     std::iter::from_fn(move || {
@@ -109,7 +112,8 @@ fn suspicious_texts(prompt: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The key that was meant: one whose prefix is misspelt, or one with a method or a format of Rust after it.
+/// Returns the intended key: a key whose prefix is misspelt, or a key followed by a method or a
+/// format of Rust.
 fn intended_key(text: &str) -> Option<String> {
     if let Some((prefix, name)) = text.split_once(':')
         && is_key(name)
@@ -121,7 +125,7 @@ fn intended_key(text: &str) -> Option<String> {
     text.get(..end).filter(|key| is_key(key)).map(str::to_owned)
 }
 
-/// A name after a `{` that nothing closes.
+/// Returns a name after a `{` that nothing closes.
 fn unclosed_key(prompt: &str) -> Option<&str> {
     let (_, rest) = prompt.rsplit_once('{')?;
     let end = rest.find(|char: char| !(char.is_alphanumeric() || "_:".contains(char))).unwrap_or(rest.len());

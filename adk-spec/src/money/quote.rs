@@ -8,21 +8,23 @@ use crate::check::bounds::describe_cause;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 use std::fmt;
 
-/// What one run of a workflow costs at most: see [`Spec::quote`].
+/// The largest price of one run of a workflow; see [`Spec::quote`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The most, where that is known.
+    /// The largest price; `None` if it is unbounded or unknown.
     pub most: Option<Money>,
-    /// The currency of it.
+    /// The currency of the price.
     pub currency: Currency,
-    /// The step that has the largest part in it, or the one that has no limit.
+    /// The step with the largest share, or the step that has no limit.
     why: String,
 }
 
 impl Spec<'_> {
-    /// What one run costs at most, before anything is paid: each model call with the longest request and the longest answer of
-    /// its model, or the agent's `max_output_tokens`; retries and fallbacks are not counted. `model` is that of agents whose
-    /// declaration names none as a text.
+    /// Returns the largest price of one run.
+    ///
+    /// Each model call counts with the longest request and the longest answer of its model, or with
+    /// the agent's `max_output_tokens`. Retries and fallbacks are not counted. `model` is the model
+    /// of agents whose declaration does not name one as text.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -54,7 +56,7 @@ impl Spec<'_> {
     }
 }
 
-/// The models that agents name.
+/// Adds the models that the agents of some steps name.
 fn add_models_of_steps<'a>(steps: &'a [Step<'a>], models: &mut Vec<&'a str>) {
     for step in steps {
         if let StepKind::Agent { meta, .. } = step.kind {
