@@ -17,18 +17,18 @@ const DARK: &str = r##"    graph [bgcolor="#0f172a", fontcolor="#e8eaed"]
 
 const MARKED: &str = r##"fillcolor="#0f5223", color="#69cb87", fontcolor=white, penwidth=3"##;
 
-/// How [`Spec::dot_with`] draws.
+/// The look of a diagram by [`Spec::dot_with`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DotLook {
-    /// Whether it is seen on a dark ground.
+    /// Whether the background is dark.
     pub is_dark: bool,
-    /// The boxes that are marked, by their places among [`Spec::nodes`]. A block is a frame and no box.
+    /// The marked boxes, as indices into [`Spec::nodes`]. Blocks are frames and cannot be marked.
     pub marked: Vec<usize>,
 }
 
 impl DotLook {
-    /// The look on a light or a dark ground.
+    /// Creates a look for a light or a dark background.
     pub fn new(is_dark: bool) -> Self {
         Self { is_dark, marked: Vec::new() }
     }
@@ -42,9 +42,11 @@ impl DotLook {
 }
 
 impl Spec<'_> {
-    /// A diagram for [Graphviz](https://graphviz.org), in its language DOT: `dot -Tsvg` draws it.
+    /// Returns a diagram for [Graphviz](https://graphviz.org), in its language DOT: `dot -Tsvg`
+    /// draws it.
     ///
-    /// What it shows is what [`mermaid`](Self::mermaid) shows; the descriptions are the tooltips.
+    /// The diagram contains the same parts as [`mermaid`](Self::mermaid), with the descriptions as
+    /// tooltips.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -59,7 +61,7 @@ impl Spec<'_> {
         self.dot_with(&DotLook::default())
     }
 
-    /// The diagram of [`dot`](Self::dot), in another look.
+    /// Returns the diagram of [`dot`](Self::dot) in another look.
     pub fn dot_with(&self, look: &DotLook) -> String {
         let graph = graph(self);
         let mut out = format!("digraph {} {{\n{SETTINGS}", quote_label([self.name]));
@@ -100,7 +102,7 @@ impl Spec<'_> {
         for node in &look.marked {
             let id = Id('n', *node);
             if graph.parts.iter().any(|part| matches!(part, DrawPart::Point(point) if point.id == id)) {
-                // What is said of a box a second time is added to it.
+                // A second statement about a node adds its attributes to the node.
                 let _ = writeln!(out, "    {id} [{MARKED}]");
             }
         }
@@ -133,7 +135,8 @@ fn shape(Point { id, shape, label, description }: &Point) -> String {
     format!("{id} [label={}, {look}{tooltip}]", quote_label(label))
 }
 
-/// Lines of any text as a label. Graphviz reads a backslash as an escape, and `&` as the beginning of an HTML entity.
+/// Formats lines of any text as a label. Graphviz reads a backslash as an escape, and `&` as the
+/// beginning of an HTML entity.
 fn quote_label<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
     let mut out = String::from("\"");
     for (n, line) in lines.into_iter().enumerate() {

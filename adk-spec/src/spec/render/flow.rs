@@ -1,10 +1,10 @@
-//! From nodes to boxes and arrows: where a run may go from each step.
+//! The conversion of nodes to boxes and arrows: the steps that may follow each step.
 
 use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, Point, Shape};
 use super::label;
 use crate::spec::{Node, NodeKind, Spec};
 
-/// An arrow whose head is not known yet: it leads to the next box.
+/// An arrow without a target: it leads to the next box.
 #[derive(Clone, Debug)]
 struct Loose {
     from: Id,
@@ -18,9 +18,9 @@ struct OpenNode {
     at: usize,
     /// The ends of branches and arms.
     ends: Vec<Loose>,
-    /// The ends of an agent and of those that it may transfer to: what follows goes on from each.
+    /// The ends of an agent and of its transfer targets: the next step may follow each of them.
     takers: Vec<Loose>,
-    /// How many loops are around a workflow: its exits do not reach them.
+    /// The number of loops around a workflow, which its exits do not reach.
     loops: usize,
 }
 
@@ -40,7 +40,7 @@ struct Draw<'n, 'a> {
     reach: usize,
 }
 
-/// The boxes and arrows of a workflow.
+/// Returns the boxes and arrows of a workflow.
 pub(super) fn graph(spec: &Spec<'_>) -> Graph {
     let nodes = spec.nodes();
     let mut draw =
@@ -65,7 +65,7 @@ pub(super) fn graph(spec: &Spec<'_>) -> Graph {
 }
 
 impl Draw<'_, '_> {
-    /// What leads to a node in another.
+    /// Prepares the arrows from a node to its next child.
     fn connect(&mut self, around: &mut OpenNode, at: usize) {
         let (node, inner) = (&self.nodes[around.at], &self.nodes[at]);
         let to = |from, label, kind| vec![Loose { from, label, kind }];
@@ -147,7 +147,7 @@ impl Draw<'_, '_> {
             NodeKind::Try => self.loose.append(&mut open.ends),
             NodeKind::Parallel if !is_empty => {
                 self.loose = open.ends;
-                // No branch may come to its end: each has left the loop around.
+                // All branches may have left the loop around, so that none ends here.
                 if !self.loose.is_empty() {
                     self.point(Id('j', at), Shape::Bar, Vec::new(), "");
                 }
@@ -186,7 +186,7 @@ impl Draw<'_, '_> {
         }
     }
 
-    /// Draws a box, to which all loose arrows lead and from which one goes on.
+    /// Draws a box. All loose arrows lead to the box, and a new loose arrow begins at it.
     fn point(&mut self, id: Id, shape: Shape, label: Vec<String>, description: &str) {
         for Loose { from, label, kind } in self.loose.drain(..) {
             self.graph.arrows.push(Arrow { from, to: id, label, kind });
@@ -213,7 +213,8 @@ impl Draw<'_, '_> {
         });
     }
 
-    /// Leads to the end of the innermost loop, or of the one of that name. An exit that no loop takes is reported elsewhere.
+    /// Leads to the end of the innermost loop, or of the loop with a name. A check reports an exit
+    /// that no loop takes.
     fn exit(&mut self, target: Option<&str>, from: Id, label: &str) {
         let nodes = self.nodes;
         let own = |at: usize| nodes[at].name.rsplit("::").next();
@@ -226,7 +227,7 @@ impl Draw<'_, '_> {
         }
     }
 
-    /// The end of a round: back to the first step, or on.
+    /// Ends a round: leads back to the first step, or to the next step.
     fn round(&mut self, at: usize) {
         let Some(OpenLoop { head, exits, .. }) = self.loops.pop() else { return };
         let node = &self.nodes[at];
@@ -245,7 +246,7 @@ impl Draw<'_, '_> {
     }
 }
 
-/// Whether a workflow has steps, not only agents that it may transfer to.
+/// Returns whether a workflow has steps, and not only transfer targets.
 fn has_steps(nodes: &[Node<'_>], node: &Node<'_>) -> bool {
     node.children.iter().any(|&child| !nodes[child].transfer)
 }

@@ -4,7 +4,7 @@ use super::label;
 use crate::spec::{Node, NodeKind, Spec};
 use std::fmt;
 
-/// The tree as text.
+/// Writes the tree as text.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -30,7 +30,8 @@ impl fmt::Display for Spec<'_> {
         if let Some(outputs) = label::outputs(self) {
             write!(f, " -> {}", label::to_line(&outputs))?;
         }
-        // The text to the left of a node, and how much of it belongs to each node around.
+        // `left` is the text before a node, and `until` holds the length of it that belongs to each
+        // enclosing node.
         let (mut left, mut until) = (String::new(), vec![0]);
         let mut drawn_with_arm = None;
         for (at, node) in nodes.iter().enumerate().skip(1) {

@@ -1,13 +1,13 @@
-//! The keys that a node reads and writes, those of its prompts included.
+//! The keys that a node reads and writes, including those of its prompts.
 
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, KeySpec, Renames, Spec};
 use std::borrow::Cow;
 
-/// What a prompt takes is any value: it is written out as text.
+/// The type of a read in a prompt: any value, because the prompt renders the value as text.
 const ANY: &str = "Value";
 
-/// The keys that an agent reads, each once.
+/// Returns the keys that an agent reads, each once.
 pub(super) fn agent_reads<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>) -> Cow<'a, [KeySpec<'a>]> {
     let mut reads = Cow::Borrowed(meta.reads);
     if !renames.reads.is_empty() {
@@ -28,13 +28,13 @@ pub(super) fn agent_reads<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>) -> Cow
 fn add<'a>(reads: &mut Cow<'a, [KeySpec<'a>]>, key: KeySpec<'a>) {
     match reads.iter().position(|read| read.name == key.name) {
         None => reads.to_mut().push(key),
-        // It has to be there when one of the two places needs it.
+        // The key has to exist if either read requires it.
         Some(at) if reads[at].optional && !key.optional => reads.to_mut()[at].optional = false,
         Some(_) => {}
     }
 }
 
-/// The key that an instance reads where its definition reads `key`.
+/// Returns the key that an instance reads when its definition reads `key`.
 fn renamed_key<'a>(key: &'a str, renames: Renames<'a>) -> &'a str {
     renames.reads.iter().find(|(of_definition, _)| *of_definition == key).map_or(key, |(_, read)| read)
 }
@@ -47,14 +47,14 @@ pub(super) fn written_keys<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>) -> Co
     meta.writes.iter().zip(names).map(|(key, name)| with_name(key, name.unwrap_or(key.name))).collect()
 }
 
-/// The same key under another name.
+/// Returns a key under another name.
 fn with_name<'a>(key: &KeySpec<'a>, name: &'a str) -> KeySpec<'a> {
     let mut key = *key;
     key.name = name;
     key
 }
 
-/// The inputs of the workflow itself.
+/// Returns the inputs of the workflow itself.
 pub(super) fn workflow_reads<'a>(spec: &Spec<'a>) -> Cow<'a, [KeySpec<'a>]> {
     spec.inputs.iter().map(|input| KeySpec::new(input.name, input.ty).optional(input.has_default)).collect()
 }
