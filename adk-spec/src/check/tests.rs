@@ -19,7 +19,7 @@ const fn defined<'a>(name: &'a str, definition: &'a str) -> AgentMeta<'a> {
     AgentMeta::new(AgentKind::Function, name).definition(definition)
 }
 
-/// The checks that fail, each with its step.
+/// Returns the failed checks, each with its step.
 fn checks(steps: &[Step<'_>]) -> Vec<String> {
     let faults = faults(&Spec::new("root", "", steps));
     for fault in &faults {
@@ -40,11 +40,11 @@ fn two_definitions_and_one_definition_twice() {
     assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("grade", &GRADE, 1)]), [""; 0]);
     assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)]), ["name-duplicate critic"]);
     assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
-    // Under another name as well: it is an instance only by `as`.
+    // Another name does not make an instance: only `as` does.
     assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("judge", &CRITIC, 1)]), ["agent-reused judge"]);
     assert_eq!(checks(&[agent("critic", &CRITIC, 0), instance("judge", &CRITIC, 1)]), [""; 0]);
     assert_eq!(checks(&[instance("a", &CRITIC, 0), instance("a", &CRITIC, 1)]), ["name-duplicate a"]);
-    // By hand, a definition is the name alone: two types may share it.
+    // The definition of an agent by hand is only its name, which two types may share.
     assert_eq!(checks(&[agent("grade", &GRADE, 0), agent("rate", &GRADE, 1)]), [""; 0]);
     assert_eq!(checks(&[agent("root", &CRITIC, 0)]), ["name-duplicate root"]);
 }
@@ -60,10 +60,10 @@ fn names_inside_of_nested_workflows() {
         checks(&[agent("drafting", &DRAFTING, 0), agent("critic", &OTHER, 1)]),
         ["name-duplicate critic"]
     );
-    // What is in an instance has its prefix.
+    // Names inside an instance have its prefix.
     let both = [agent("critic", &CRITIC, 0), instance("a", &DRAFTING, 1), instance("b", &DRAFTING, 2)];
     assert_eq!(checks(&both), [""; 0]);
-    // A nested workflow's own fault is reported where it is defined.
+    // An error inside a nested workflow is reported at the definition of that workflow.
     let wrong = [agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
     let inner = AgentMeta::new(AgentKind::Workflow, "inner").definition("x::Inner").steps(&wrong);
     assert_eq!(checks(&[agent("inner", &inner, 0), agent("x", &GRADE, 1)]), [""; 0]);
@@ -83,7 +83,7 @@ fn an_agent_with_transfer_targets_is_placed_twice() {
     let desk = AgentMeta::new(AgentKind::Llm, "desk").definition("x::Desk").transfer(&[&CRITIC]);
     assert_eq!(checks(&[agent("desk", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
     assert_eq!(checks(&[instance("first", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
-    // The target itself is there by its own name, once.
+    // The target itself has its own name, and only once.
     assert_eq!(checks(&[agent("desk", &desk, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
     assert_eq!(checks(&[instance("first", &desk, 0), agent("critic", &CRITIC, 1)]), [""; 0]);
 }
@@ -117,7 +117,7 @@ fn tools() {
     assert_eq!(checks(&[agent("critic", &meta, 0)]), ["tool-duplicate critic", "tool-reserved critic"]);
 }
 
-/// A tool that ends the turn before the model answers, in an agent that has to write a key.
+/// An agent must write a key, but its tool ends the turn before the model answers.
 #[test]
 fn tools_that_skip_the_answer() {
     const KEY: &[KeySpec<'static>] = &[KeySpec::new("receipt", "String")];
@@ -127,7 +127,8 @@ fn tools_that_skip_the_answer() {
     let checks_of = |meta: AgentMeta<'_>| checks(&[agent("payer", &meta, 0)]);
     assert_eq!(checks_of(payer(&[LOOK, PAY])), ["output-missing payer"]);
     assert_eq!(checks_of(payer(&[LOOK])), [""; 0]);
-    // The tool writes the key, or another one does, or a callback may; the loop ends; nothing has to be written.
+    // Allowed: this tool or another one writes the key, a callback may write it, or no key has to
+    // be written. A tool that ends the loop is only reported for its exit.
     assert_eq!(checks_of(payer(const { &[PAY.writes(KEY)] })), [""; 0]);
     assert_eq!(checks_of(payer(const { &[PAY, LOOK.writes(KEY)] })), [""; 0]);
     assert_eq!(checks_of(payer(&[PAY]).own_code(true)), [""; 0]);
@@ -170,9 +171,9 @@ fn waits_in_agents_that_are_tools() {
     assert_eq!(message(&builder), says(&(step("builder", result) + hand_over)));
     let answer = "`await ok` of `asking` waits for an answer from outside";
     assert_eq!(message(&asking), says(&step("asking", answer)));
-    // As a step it may wait.
+    // An agent that is a step may wait.
     assert_eq!(checks(&[agent("payer", &payer, 0), agent("asking", &asking, 1)]), [""; 0]);
-    // Of two calls the inner one is the mistake.
+    // In two nested calls, only the inner call is reported.
     let tools = [ToolMeta::of_agent(&payer)];
     let middle = AgentMeta::new(AgentKind::Llm, "middle").tools(&tools);
     assert_eq!(message(&middle), None);

@@ -2,7 +2,7 @@ use super::*;
 use crate::spec::sketch::*;
 use crate::spec::{InputSpec, KeySpec, Over, Renames, StepKind, ToolMeta};
 
-/// The lints of a workflow, each with its node.
+/// Returns the lints of a workflow, each with its node.
 fn lints(spec: &Spec<'_>) -> Vec<String> {
     let lints = spec.lints();
     for lint in &lints {
@@ -35,7 +35,8 @@ fn inputs() {
     assert_eq!(reads(llm("a").prompts(&["{topic?} in a {{tone}} way"])), [""; 0]);
     assert_eq!(reads(llm("a").prompts(&["{topic} ${tone} \\{tone} {artifact.tone}"])), ["input-unread tone"]);
     assert_eq!(reads(function("a").reads(keys(["tone"]))), ["input-unread topic"]);
-    // As an input of a nested workflow, as the state that it needs, by a transfer target, by what is given back.
+    // Reads by an input of a nested workflow, by its `state`, by a transfer target, and by an
+    // output.
     assert_eq!(reads(workflow("a", []).reads(keys(["tone"])).states(keys(["topic"]))), [""; 0]);
     let target = llm("b").prompts(&["{topic}"]).transfer(leak([leak(llm("c").prompts(&["{tone}"]))]));
     assert_eq!(reads(llm("a").transfer(leak([leak(target)]))), [""; 0]);
@@ -53,7 +54,8 @@ fn keys_that_no_step_writes() {
     let writer = || run(llm("writer").writes(keys(["draft"])));
     let inputs = const { &[InputSpec::new("topic", "String", false)] };
     let spec_of = |all: Vec<Steps>| spec(all).inputs(inputs).outputs(keys(["draft", "topic"]));
-    // Written before or behind, in a prompt without the sign, with a prefix, the same key in two agents.
+    // A key that is written before or later, a read without `?`, a key with a prefix, and the same
+    // key in two agents.
     assert_eq!(
         lints(&spec_of(vec![reads("{draft?} on {topic?} {user:tone?} {artifact.x?}"), writer()])),
         [""; 0]
@@ -69,7 +71,8 @@ fn keys_that_no_step_writes() {
          declare `state darft: TYPE` if the session holds it already, or remove it"
     );
     assert_eq!(lints(&spec_of(vec![writer(), reads("{mood?}")]).states(keys(["mood"]))), [""; 0]);
-    // A parameter, under another name; an input of a workflow with a default; a target of a transfer; what a tool writes.
+    // A parameter, a renamed parameter, an input of a workflow with a default, a transfer target,
+    // and a write of a tool.
     let look = || function("look").reads(leak([KeySpec::new("text", "String").optional(true)]));
     let renamed = |key: &'static str| {
         let mut all = run_as("look", look());
@@ -78,7 +81,7 @@ fn keys_that_no_step_writes() {
     };
     assert_eq!(lints(&spec_of(vec![writer(), renamed("draft")])), [""; 0]);
     assert_eq!(lints(&spec_of(vec![writer(), run(look())])), ["key-unwritten look"]);
-    // An error of the checker.
+    // The checker reports an error here.
     assert_eq!(lints(&spec_of(vec![writer(), renamed("drafts")])), [""; 0]);
     let inner = workflow("inner", []).reads(leak([KeySpec::new("tone", "String").optional(true)]));
     assert_eq!(lints(&spec_of(vec![writer(), run(inner)])), [""; 0]);
@@ -94,7 +97,7 @@ fn keys_of_steps() {
     assert_eq!(lints(&spec([writes("note")])), ["key-unread writer"]);
     assert_eq!(lints(&spec([writes("user:note")])), [""; 0]);
     assert_eq!(lints(&spec([writes("note")]).outputs(keys(["note"]))), [""; 0]);
-    // Once for a key, at the first who writes it.
+    // A key is reported once, at its first writer.
     let again = run(function("again").writes(keys(["note", "other"])));
     assert_eq!(lints(&spec([writes("note"), again])), ["key-unread writer", "key-unread again"]);
     let until = StepKind::Loop { max: None, until: Some("note") };
@@ -103,7 +106,7 @@ fn keys_of_steps() {
     let item = run(function("f").reads(keys(["item"])));
     assert_eq!(lints(&spec([writes("items"), each("e", [item.clone()])])), [""; 0]);
     assert_eq!(lints(&spec([each("e", [run(function("f"))])])), ["key-unread e"]);
-    // Whoever may take over writes as well.
+    // Transfer targets write too.
     let target = leak(llm("target").writes(keys(["reply"])));
     assert_eq!(lints(&spec([run(llm("a").transfer(leak([target])))])), ["key-unread target"]);
     let message = &spec([writes("note")]).lints()[0].message;
@@ -148,7 +151,7 @@ fn parallels() {
     let (a, b) = (|| run(function("a")), || run(function("b")));
     assert_eq!(lints(&spec([parallel("p", [a(), b()])])), [""; 0]);
     assert_eq!(lints(&spec([parallel("p", [sequence("s", [a(), b()])])])), ["parallel-single p"]);
-    // That it is empty is a fault.
+    // The checker reports an empty block.
     assert_eq!(lints(&spec([parallel("p", [])])), [""; 0]);
 }
 
@@ -182,13 +185,13 @@ fn conversations_that_are_sent_for_each_element() {
     let reader = |prompts| run(llm("reader").prompts(prompts));
     let repeated = ["conversation-repeated reader"];
     assert_eq!(each(vec![reader(&["Read {topic}"])]), repeated);
-    // Anywhere inside.
+    // The agent may be anywhere inside the block.
     let inside = vec![run(function("a").reads(keys(["topic"]))), sequence("s", [reader(&["Read {topic}"])])];
     assert_eq!(each(inside), repeated);
     for shown in [Conversation::CurrentTurn, Conversation::Hidden] {
         assert_eq!(each(vec![run(llm("reader").prompts(&["Read {topic}"]).conversation(shown))]), [""; 0]);
     }
-    // One that names no key needs the conversation.
+    // An agent whose prompt names no key needs the conversation.
     let names_none = vec![run(function("a").reads(keys(["topic"]))), reader(&["Answer."])];
     assert_eq!(each(names_none), [""; 0]);
     let outside =

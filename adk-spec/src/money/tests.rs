@@ -32,7 +32,7 @@ fn a_call_costs_what_its_tokens_cost() {
     let price = Price::per_million("0.25", "2.00").unwrap().cached("0.025").unwrap();
     assert_eq!(price.of(1_000, 0, 500).to_string(), "0.00125");
     assert_eq!(price.of(1_000, 1_000, 0).to_string(), "0.000025");
-    // More of it cached than there was.
+    // More cached tokens than tokens.
     assert_eq!(price.of(10, 1_000, 0), price.of(10, 10, 0));
     assert_eq!(price.of(u64::MAX, 0, u64::MAX), Money::from_parts(u64::MAX));
     assert!(Price::per_million("0.0000001", "1").is_err());

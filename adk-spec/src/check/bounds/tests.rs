@@ -4,7 +4,7 @@ use crate::check::faults;
 use crate::spec::sketch::*;
 use crate::spec::{AgentMeta, KeySpec, Limits, Over, Step, StepKind};
 
-/// What is said where so many model calls and rounds are allowed.
+/// Returns the message about limits of model calls and rounds.
 fn bounds_message(
     allowed: (Option<u64>, Option<u64>),
     all: impl IntoIterator<Item = Steps>,
@@ -43,7 +43,7 @@ fn an_endless_loop_is_reported_once() {
     assert_eq!(checks(vec![run(llm("a")), run(function("f").exits(&["l"]))]), ["bounds-exceeded"]);
     let target = leak(llm("b").may_exit(true));
     assert_eq!(checks(vec![run(llm("a").max_turns(Some(2)).transfer(leak([target])))]), ["bounds-exceeded"]);
-    // With another cause there is something to be told.
+    // Another cause is reported separately.
     assert_eq!(checks(vec![run(tools("a"))]), ["loop-endless", "bounds-exceeded"]);
 }
 
@@ -72,7 +72,7 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1, one for each agent that asks a \
          model; help: place fewer agents that ask a model, or write `#[bounds(model_calls = 2)]`"
     );
-    // A workflow or a block, where nothing in it has a `max` or `max_turns`.
+    // A workflow or a block in which no step has a `max` or `max_turns`.
     let reviewing = workflow("reviewing", ["a", "b", "c"].map(|name| run(llm(name))));
     assert_eq!(
         bounds_message((Some(3), None), [run(llm("d")), run(reviewing)]).unwrap(),
@@ -95,7 +95,7 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 3 model calls, and it allows 2: agent `a` makes up to 2 of \
          them; help: lower its `max_turns` to 1, or write `#[bounds(model_calls = 3)]`"
     );
-    // So many that they are not counted to the end.
+    // The count saturates.
     let deep =
         (0..5).fold(run(llm("a")), |inside, i| repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside]));
     assert_eq!(
@@ -110,7 +110,7 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 10 model calls, and it allows 9: block `research` makes up to \
          10 of them, 2 for each of 5 elements; help: lower its `max` to 4, or write `#[bounds(model_calls = 10)]`"
     );
-    // The loop that is not on the worst way is not to blame.
+    // A loop outside of the worst arm is not named.
     let three = [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
     let arms = [("A", repeat("w", 40, [run(llm("a"))])), ("B", three.concat())];
     let message = bounds_message((Some(10), None), [choice("m", "key", arms)]).unwrap();
@@ -125,7 +125,7 @@ fn rounds_are_limited_as_well() {
         "bounds-exceeded: the worst case of this workflow is 30 rounds of its loops, and it allows 20: loop `outer` makes \
          up to 30 of them, 6 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(rounds = 30)]`"
     );
-    // One message at a time: the two have one cause more often than not.
+    // Only one message is reported, because both limits usually have the same cause.
     assert!(
         bounds_message((Some(1), Some(1)), [both])
             .unwrap()
@@ -180,7 +180,7 @@ fn the_unbounded_step_is_named() {
         message.contains("agent `c` has tools and no `max_turns`, and 2 more; help: give the agent"),
         "{message}"
     );
-    // What is not counted has no end to be named.
+    // A step that does not count is not named as unbounded.
     assert_eq!(
         unbounded(vec![
             repeat("wait", None, [run(function("f"))]),
@@ -190,7 +190,7 @@ fn the_unbounded_step_is_named() {
     );
 }
 
-/// How often agents are called that are tools is not known. What is known counts.
+/// The number of calls of agents that are tools is unknown; only the known calls count.
 #[test]
 fn agents_as_tools_are_limited_at_run_time() {
     let calls = |turns| {

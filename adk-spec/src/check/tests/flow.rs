@@ -1,9 +1,9 @@
-//! The rules of the flow, one by one, over trees that are written as text here.
+//! The rules of the flow, one by one, over trees in a short notation.
 
 use crate::check::{Diagnostic, faults};
 use crate::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta};
 
-/// A tree to be laid out as steps.
+/// A tree that is converted to steps.
 #[allow(clippy::large_enum_variant, reason = "few are made, in tests")]
 pub(super) enum Tree {
     Agent(&'static str, AgentMeta<'static>, Renames<'static>),
@@ -25,19 +25,19 @@ fn keys(words: &str) -> &'static [KeySpec<'static>] {
     leak(all.collect::<Vec<_>>())
 }
 
-/// A function that reads and writes; `k?` optionally, `k=f64` as some type.
+/// Creates a function that reads and writes. `k?` is optional, and `k=f64` has another type.
 pub(super) fn f(name: &'static str, reads: &str, writes: &str) -> Tree {
     let meta = AgentMeta::new(AgentKind::Function, name).reads(keys(reads)).writes(keys(writes));
     Tree::Agent(name, meta, Renames::NONE)
 }
 
-/// One that may end a loop, before it has written.
+/// Creates an agent that may end a loop before it writes.
 pub(super) fn x(name: &'static str, reads: &str, writes: &str) -> Tree {
     let meta = AgentMeta::custom(name).reads(keys(reads)).writes(keys(writes));
     Tree::Agent(name, meta.may_exit(true), Renames::NONE)
 }
 
-/// A function that may end a loop.
+/// Creates a function that may end a loop.
 fn fx(name: &'static str, reads: &str, writes: &str) -> Tree {
     let Tree::Agent(name, meta, renames) = f(name, reads, writes) else { unreachable!() };
     Tree::Agent(name, meta.may_exit(true), renames)
@@ -112,7 +112,7 @@ fn lay(tree: Tree, steps: &mut Vec<Step<'static>>) {
     }
 }
 
-/// The faults of a workflow with the input `topic` and the `let` `list: Vec<String>`.
+/// Returns the diagnostics of a workflow with the input `topic` and the `let` `list: Vec<String>`.
 pub(super) fn diagnostics(body: Vec<Tree>, outputs: &str) -> Vec<Diagnostic> {
     let mut steps = Vec::new();
     body.into_iter().for_each(|tree| lay(tree, &mut steps));
@@ -126,7 +126,7 @@ pub(super) fn diagnostics(body: Vec<Tree>, outputs: &str) -> Vec<Diagnostic> {
     faults
 }
 
-/// The same, each as its check and its step.
+/// Returns the diagnostics of a workflow, each as its check and its step.
 fn checks(body: Vec<Tree>, outputs: &str) -> Vec<String> {
     diagnostics(body, outputs)
         .into_iter()
@@ -141,7 +141,7 @@ fn a_sequence_adds_in_order() {
     assert_eq!(checks(vec![f("a", "topic list=Vec<String>", "x"), f("b", "x", "y")], "x y"), NOTHING);
     assert_eq!(checks(vec![f("b", "x", "y"), f("a", "topic", "x")], ""), ["key-missing b"]);
     assert_eq!(checks(vec![llm("a", "about {topic}, {tpoic} and {other?}", "x")], ""), ["key-missing a"]);
-    // One message per key, several keys in one step.
+    // Each key gets one message, also if one step has several.
     assert_eq!(
         checks(vec![f("a", "p q", ""), f("b", "p q r", "")], ""),
         ["key-missing a", "key-missing a", "key-missing b"]
@@ -177,7 +177,7 @@ fn a_match_writes_what_every_arm_writes() {
     assert_eq!(checks(vec![pick("topic", arms()), f("c", "y", "")], ""), ["key-maybe-missing c"]);
     assert_eq!(checks(vec![pick("topic", arms())], "y"), ["output-missing"]);
     assert_eq!(checks(vec![pick("tpoic", arms())], ""), ["key-missing pick"]);
-    // An arm that ends in `break` counts as writing all.
+    // An arm that ends in `break` counts as writing all keys.
     let arms = vec![seq(vec![f("a", "", "x"), Tree::Break(None)]), f("b", "", "y")];
     assert_eq!(checks(vec![lp(Some(3), vec![pick("topic", arms), f("c", "y", "")])], ""), NOTHING);
 }
@@ -203,13 +203,14 @@ fn exits() {
     assert_eq!(checks(vec![x("a", "", "")], ""), ["exit-outside-loop a"]);
     assert_eq!(checks(vec![outer(vec![lp(None, vec![Tree::Break(Some("outer"))])])], ""), NOTHING);
     assert_eq!(checks(vec![outer(vec![Tree::Break(Some("outr"))])], ""), ["exit-outside-loop"]);
-    // What never runs ends nothing.
+    // A step that never runs ends nothing.
     let never = lp(None, vec![Tree::Break(None), Tree::Break(Some("outer"))]);
     assert_eq!(checks(vec![outer(vec![never])], ""), ["loop-endless outer"]);
-    // One mistake is told once: what stands behind a loop without end may end the one around.
+    // One mistake is reported once: a `break` after an endless loop counts as an end of the outer
+    // loop.
     let endless = lp(None, vec![f("a", "", "x")]);
     assert_eq!(checks(vec![outer(vec![endless, Tree::Break(None)])], ""), ["loop-endless again"]);
-    // A break to the outer loop passes over the end of the inner one.
+    // A break to the outer loop skips the end of the inner loop.
     let inner = lp(Some(2), vec![f("a", "", "x"), Tree::Break(Some("outer"))]);
     assert_eq!(checks(vec![outer(vec![inner, f("b", "nowhere", "")])], "x"), NOTHING);
 }
@@ -228,7 +229,7 @@ fn elements_have_keys_of_their_own() {
         checks(vec![each("item", "list", vec![f("a", "user:x", ""), f("b", "", "user:x")])], ""),
         ["key-race b"]
     );
-    // Each round has elements of its own.
+    // Each round has its own elements.
     let alone = || each("item", "list", vec![f("a", "note", "note")]);
     assert_eq!(checks(vec![lp(Some(3), vec![alone()])], ""), ["key-missing a"]);
     let before = each("item", "list", vec![f("b", "", "note")]);
@@ -249,7 +250,7 @@ fn a_function_has_written_when_it_ends_a_loop() {
     assert_eq!(checks(vec![lp(None, vec![fx("a", "", "v")])], "v"), NOTHING);
     assert_eq!(checks(vec![lp(None, vec![fx("a", "", "v?")])], "v"), ["output-missing"]);
     assert_eq!(checks(vec![lp(None, vec![fx("a", "", "v"), f("b", "", "w")])], "v w"), ["output-missing"]);
-    // Under another name as well, and where it ends a loop of a name.
+    // The rule also holds under another name, and for an exit to a loop with a name.
     let leave = AgentMeta::new(AgentKind::Function, "a").writes(keys("v")).exits(&["outer"]);
     let leave = |writes| vec![outer(vec![Tree::Agent("a", leave, Renames::new(&[], writes))])];
     assert_eq!(checks(leave(&[]), "v"), NOTHING);
@@ -284,7 +285,7 @@ fn an_instance_with_more_renamings_than_a_mask_has_bits() {
         checks(vec![Tree::Agent("a", meta, Renames::new(leak(renames), &[]))], "")
     };
     assert_eq!(renamed(&|i| names[i]), NOTHING);
-    // The second one is used, the one 64 places behind it is not.
+    // Indices 1 and 65 share a bit of a 64-bit mask, but only the renaming at index 65 is wrong.
     let one_off = renamed(&|i| if i == 65 { "elsewhere" } else { names[i] });
     assert_eq!(one_off, ["key-missing a", "field-unknown a"]);
 }
@@ -304,7 +305,7 @@ fn instances_with_other_keys() {
     let two = |writes| Tree::Agent("two", two, Renames::new(&[], writes));
     assert_eq!(checks(vec![two(&["y", "x"])], "x y"), NOTHING);
     assert_eq!(checks(vec![two(&["z", "z"])], ""), ["field-unknown two"]);
-    // It ends its loop all the same.
+    // The agent still ends its loop.
     let stop = AgentMeta::new(AgentKind::Function, "stop").may_exit(true);
     let stop = Tree::Agent("stop", stop, Renames::new(&[], &["x"]));
     assert_eq!(checks(vec![lp(None, vec![stop])], ""), ["field-unknown stop"]);
@@ -319,9 +320,9 @@ fn a_renaming_says_that_its_key_is_there() {
     assert_eq!(checks(vec![look("mood")], ""), ["key-missing look"]);
     assert_eq!(checks(vec![f("a", "mood?", ""), look("topic")], ""), NOTHING);
     assert_eq!(checks(vec![look("user:mood")], ""), NOTHING);
-    // Written later, by one that may stand for any, on some paths.
+    // A later step writes the key.
     assert_eq!(checks(vec![look("mood"), f("a", "", "mood")], ""), NOTHING);
-    // A stub may write anything.
+    // A stub may write any key.
     assert_eq!(
         checks(
             vec![
@@ -333,7 +334,7 @@ fn a_renaming_says_that_its_key_is_there() {
         NOTHING
     );
     assert_eq!(checks(vec![f("a", "", "mood?"), look("mood")], ""), NOTHING);
-    // In a prompt, and as the input of a workflow.
+    // The rule also holds for a prompt, and for the input of a workflow.
     let llm = AgentMeta::new(AgentKind::Llm, "a").prompts(&["In {tone?}."]);
     assert_eq!(
         checks(vec![Tree::Agent("a", llm, Renames::new(&[("tone", "mood")], &[]))], ""),
@@ -354,7 +355,7 @@ fn tools_and_transfer_write_perhaps() {
     let a = || Tree::Agent("a", with_tool, Renames::NONE);
     assert_eq!(checks(vec![a(), f("b", "note", "")], ""), ["key-maybe-missing b"]);
     assert_eq!(checks(vec![a(), f("b", "note?", "")], ""), NOTHING);
-    // What it reads has to be there, and is the instance's.
+    // The reads of a tool have to exist, with the renamings of the instance.
     const READS: &[ToolMeta<'static>] = &[ToolMeta::new("note", "").reads(&[KeySpec::new("text", "String")])];
     let reads = AgentMeta::new(AgentKind::Llm, "a").tools(READS);
     let a = |renames| Tree::Agent("a", reads, Renames::new(renames, &[]));
@@ -373,7 +374,7 @@ fn tools_and_transfer_write_perhaps() {
     };
     assert_eq!(checks(vec![desk("answer")], "answer"), ["key-missing desk"]);
     assert_eq!(checks(vec![desk("other")], "answer"), ["key-missing desk", "output-missing"]);
-    // It is a part of the instance, as agents that are tools are.
+    // A transfer target belongs to the instance, as agents that are tools do.
     let target = |key| leak(AgentMeta::new(AgentKind::Llm, "target").writes(keys(key)));
     let renamed = |configure: &dyn Fn(AgentMeta<'static>) -> AgentMeta<'static>| {
         let meta = configure(AgentMeta::new(AgentKind::Llm, "desk").writes(keys("answer")));
@@ -403,7 +404,7 @@ fn tools_and_transfer_write_perhaps() {
     );
 }
 
-/// A workflow with this body, as a step.
+/// Creates a step that is a workflow with a body.
 fn nested(
     name: &'static str,
     body: Vec<Tree>,
@@ -414,7 +415,7 @@ fn nested(
     Tree::Agent(name, configure(AgentMeta::new(AgentKind::Workflow, name).steps(leak(steps))), Renames::NONE)
 }
 
-/// The same with other keys.
+/// Replaces the renamings of a step.
 fn with(tree: Tree, reads: &'static [(&str, &str)], writes: &'static [&str]) -> Tree {
     let Tree::Agent(name, meta, _) = tree else { unreachable!() };
     Tree::Agent(name, meta, Renames::new(reads, writes))
@@ -428,16 +429,17 @@ fn a_nested_workflow_touches_the_session() {
     assert_eq!(checks(vec![par(vec![inner(""), f("b", "", "user:x")])], ""), ["key-race b"]);
     assert_eq!(checks(vec![par(vec![f("b", "", "plan"), inner("plan")])], ""), ["key-duplicate nested"]);
     assert_eq!(checks(vec![each("i", "list", vec![inner("user:y")])], ""), ["key-race nested"]);
-    // Two that write a key of the session.
+    // Two nested workflows write a key of the session.
     let writer = |name| nested(name, vec![f("w", "", "plan")], |meta| meta.states(keys("plan")));
     assert_eq!(checks(vec![par(vec![inner(""), writer("other")])], ""), ["key-race other"]);
     assert_eq!(checks(vec![each("plan", "list", vec![inner("")])], ""), ["key-duplicate nested"]);
-    // What it writes to the session counts as written perhaps.
+    // A write to the session inside a nested workflow counts as maybe written.
     assert_eq!(checks(vec![inner("user:y"), f("b", "user:y", "")], ""), ["key-maybe-missing b"]);
     assert_eq!(checks(vec![par(vec![f("b", "user:y", ""), inner("user:y")])], ""), ["key-race nested"]);
 }
 
-/// An agent with another below it, as deep as this: as a tool, or as a transfer target.
+/// Creates `depth` nested agents around another agent, each as a tool or as a transfer target of
+/// the next.
 fn deep(depth: usize, last: AgentMeta<'static>, as_tools: bool) -> Tree {
     let meta = (1..=depth).rev().fold(last, |inner, i| {
         let outer = AgentMeta::new(AgentKind::Llm, leak(format!("a{i}")));
@@ -487,7 +489,7 @@ fn a_key_that_a_workflow_inside_keeps_in_the_session() {
         let other = || nested("other", vec![f("b", "", "kept")], |meta| meta.writes(keys("kept")));
         assert_eq!(checks(vec![other()]), ["key-duplicate keeps"]);
         assert_eq!(checks(vec![with(other(), &[], &["x"])]), NOTHING);
-        // It may also be a tool, or be deeper inside.
+        // The workflow may also be nested deeper.
         assert_eq!(checks(vec![nested("outer", vec![other()], |meta| meta)]), NOTHING);
     }
     let Tree::Agent(_, meta, _) = keeps("") else { unreachable!() };
@@ -503,7 +505,7 @@ fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
     assert_eq!(checks(vec![par(vec![lets(), f("b", "", "own")])], ""), NOTHING);
     assert_eq!(checks(vec![par(vec![lets(), f("b", "user:x?", "")])], ""), ["key-race b"]);
     assert_eq!(checks(vec![each("i", "list", vec![lets()])], ""), ["key-race nested"]);
-    // An input with a prefix is read where it is, unless it comes from elsewhere.
+    // An input with a prefix is read under its own name, unless it is renamed.
     let input = |key| nested("nested", vec![f("a", "", "")], |meta| meta.reads(keys(key)));
     let reader = || f("b", "user:x?", "");
     let first = || f("first", "", "user:x");
@@ -511,7 +513,7 @@ fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
     assert_eq!(checks(vec![par(vec![input("user:x?"), reader()])], ""), ["key-race b"]);
     let renamed = with(input("user:x"), &[("user:x", "topic")], &[]);
     assert_eq!(checks(vec![par(vec![renamed, reader()])], ""), ["key-race b"]);
-    // For a workflow in it, what is its output here is that key as well.
+    // For a workflow inside `outer`, the output of `outer` is the renamed key too.
     let outer = nested("outer", vec![first(), input("user:x")], |meta| meta.writes(keys("user:x")));
     assert_eq!(checks(vec![par(vec![with(outer, &[], &["y"]), reader()])], ""), ["key-race b"]);
 }
@@ -520,11 +522,11 @@ fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
 fn an_output_with_another_name() {
     let gives = |reads| nested("nested", vec![f("a", reads, "user:x")], |meta| meta.writes(keys("user:x")));
     assert_eq!(checks(vec![par(vec![gives(""), f("b", "", "user:x")])], ""), ["key-race b"]);
-    // It is that key inside as well.
+    // A renamed output is the key `y`, inside the workflow too.
     let renamed = || with(gives(""), &[], &["y"]);
     assert_eq!(checks(vec![par(vec![renamed(), f("b", "", "user:x")])], "y"), NOTHING);
     assert_eq!(checks(vec![par(vec![renamed(), f("b", "", "y")])], ""), ["key-race b"]);
-    // So it may not be another one that is used inside at the same time.
+    // The new name may not be a session key that the workflow uses concurrently.
     let both = |body| nested("nested", vec![body], |meta| meta.writes(keys("out")).states(keys("plan")));
     let apart = || both(par(vec![f("a", "", "out"), f("b", "plan", "")]));
     assert_eq!(checks(vec![with(apart(), &[], &["topic"])], ""), NOTHING);

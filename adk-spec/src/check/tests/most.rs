@@ -1,4 +1,4 @@
-//! More faults than are reported at once, and more text than fits into a message.
+//! More diagnostics than are reported at once, and more text than fits into a message.
 
 use super::{Spec, Step};
 use crate::check::facts::{Facts, facts, sizes};
@@ -6,11 +6,11 @@ use crate::spec::{AgentMeta, KeySpec, Over, StepKind};
 use std::iter::repeat_n;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// As many steps as the tests have at most, and room for what they do.
+/// The largest number of steps in a test.
 const STEPS: usize = 70;
 type Found<'a> = Facts<'a, STEPS, 0, 0>;
 
-/// What const evaluation would say at each step; the others do nothing.
+/// Returns the message of const evaluation at each step. Steps without a prompt do nothing.
 fn messages(prompts: &[String]) -> Vec<Option<String>> {
     let names: Vec<_> = (0..STEPS).map(|i| format!("agent_{i}")).collect();
     let prompts: Vec<_> = prompts.iter().map(String::as_str).chain(repeat_n("", STEPS)).take(STEPS).collect();
@@ -27,7 +27,7 @@ fn messages(prompts: &[String]) -> Vec<Option<String>> {
     (0..STEPS).map(|at| raise(at).map(|why| *why.downcast::<String>().expect("a message"))).collect()
 }
 
-/// A prompt that reads these keys.
+/// Returns a prompt that reads some keys.
 fn reads(keys: std::ops::Range<usize>) -> String {
     keys.map(|key| format!("{{unknown_{key}}} ")).collect()
 }
@@ -61,7 +61,7 @@ fn a_fault_that_is_longer_than_a_message_is_cut_off() {
     assert!((4_090..=4_096).contains(&message.len()), "{}", message.len());
 }
 
-/// The room for `deep` blocks `each` inside of each other, around one agent that writes a key.
+/// Returns the room for `deep` nested `each` blocks around an agent that writes a key.
 fn room_of_eaches(deep: usize) -> usize {
     let note = [KeySpec::new("note", "String")];
     let writer = AgentMeta::custom("writer").writes(&note);

@@ -1,9 +1,9 @@
-//! What a fault of the flow says: why a key is not certain, and what to write instead.
+//! The messages of the flow: why a key is not certain, and the remedy.
 
 use super::flow::{Tree, diagnostics, each, f, llm, lp, par, pick};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, ToolMeta};
 
-/// The one message about a body: what stands behind the name of the check.
+/// Returns the only message about a body, without the name of the check.
 fn message(body: Vec<Tree>, outputs: &str) -> String {
     let faults = diagnostics(body, outputs);
     let [fault] = &faults[..] else { panic!("{faults:?}") };
@@ -32,7 +32,7 @@ fn the_first_round_of_a_loop() {
         "function `a` reads `x`, but function `b` writes it in another arm of the same loop, so it is not there in the \
          first round; help: give it a first value, `let x: String = ...;`, or take an `Option` if it may be absent"
     );
-    // In an `each` a first value outside would be another key.
+    // In an `each`, a first value outside would be another key.
     assert_eq!(
         message(vec![each("one", "list", vec![lp(Some(2), vec![f("a", "x", ""), f("b", "", "x")])])], ""),
         "function `a` reads `x`, but function `b` writes it later in the same loop, so it is not there in the first \
@@ -73,7 +73,7 @@ fn an_element_is_one_of_the_keys() {
         "function `b` reads `numbr`, but nothing before it writes that key; help: did you mean `number`? keys written \
          before it: `topic`, `list`, `number`, `x`"
     );
-    // The element is not there after its block.
+    // The element does not exist after its block.
     assert_eq!(
         message(vec![each("number", "list", vec![f("a", "number", "x")]), f("b", "numbr", "")], ""),
         "function `b` reads `numbr`, but nothing before it writes that key; help: declare it as an input, \

@@ -1,4 +1,4 @@
-//! The scanner against the rule as it is written down, tried at every place.
+//! The scanner, compared with a reference implementation of the rule that tries every place.
 
 use super::*;
 
@@ -45,7 +45,8 @@ fn other_braces_are_text() {
     assert_eq!(names("$ {a}"), ["a"], "only what stands right before it is an escape");
 }
 
-/// ADK's regular expression `(?<![${\\])\{+[^{}]*\}+`, tried from every place; then ADK's rule for the inside.
+/// Applies ADK's regular expression `(?<![${\\])\{+[^{}]*\}+` at every place, and then ADK's rule
+/// for the inner text.
 fn reference(prompt: &str) -> Vec<(usize, usize, String, bool, bool)> {
     let chars: Vec<(usize, char)> = prompt.char_indices().collect();
     let place = |at: usize| chars.get(at).map_or(prompt.len(), |(place, _)| *place);
@@ -157,7 +158,7 @@ fn long_texts_follow_the_rule() {
     }
 }
 
-/// What const evaluation takes for a plain key is what is read there.
+/// The plain keys of the scanner equal the parsed keys.
 #[test]
 fn plain_keys_are_the_parsed_keys() {
     const LETTERS: &[u8] = b"{}a1?$ ";

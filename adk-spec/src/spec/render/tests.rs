@@ -4,7 +4,7 @@ use crate::AgentMeta;
 use crate::spec::sketch::*;
 use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
 
-/// A bit of everything.
+/// Returns a workflow with most kinds of nodes.
 fn writing() -> Spec<'static> {
     let drafting = workflow(
         "drafting",
