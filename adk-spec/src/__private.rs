@@ -100,8 +100,8 @@ pub const fn stub_if<'a>(refused: bool, meta: AgentMeta<'a>) -> AgentMeta<'a> {
     if refused { meta.definition("") } else { meta }
 }
 
-/// Generates methods that set the field of their name and return `self`: `METHOD(PARAMETER: TYPE) =
-/// VALUE;`, after `[const]` or `[]`.
+/// Generates methods that set the field of their name and return `self`, from rows of the form
+/// `METHOD(PARAMETER: TYPE) = VALUE;` after `[const]` or `[]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {

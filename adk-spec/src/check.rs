@@ -111,7 +111,8 @@ impl fmt::Display for Diagnostic {
 /// ```
 pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
     if !is_tree(spec.steps) {
-        let fact = ["the steps of `", spec.name, "` are no tree: a block does not end where it says"];
+        let fact =
+            ["the steps of `", spec.name, "` do not form a tree: a block does not end at its recorded end"];
         return vec![Diagnostic::from_message("", &Message::of(Check::Syntax, &fact))];
     }
     let mut table = vec![None; names::slots(spec)];

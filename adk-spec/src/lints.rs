@@ -56,11 +56,14 @@ impl Spec<'_> {
     /// ```
     /// # use adk_spec as adk;
     /// # use adk::spec::{AgentKind, AgentMeta, InputSpec, Spec, Step, StepKind};
-    /// # const WRITER: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "writer").prompts(&["On {topic}."]);
-    /// # const STEPS: &[Step<'static>] = &[Step::new("writer", StepKind::Agent { meta: &WRITER, instance: false }, 0)];
+    /// # const WRITER: AgentMeta<'static> =
+    /// #     AgentMeta::new(AgentKind::Llm, "writer").prompts(&["On {topic}."]);
+    /// # const STEPS: &[Step<'static>] =
+    /// #     &[Step::new("writer", StepKind::Agent { meta: &WRITER, instance: false }, 0)];
     /// # struct Writing;
     /// # impl Writing {
-    /// #     const SPEC: Spec<'static> = Spec::new("writing", "", STEPS).inputs(&[InputSpec::new("topic", "String", false)]);
+    /// #     const SPEC: Spec<'static> = Spec::new("writing", "", STEPS)
+    /// #         .inputs(&[InputSpec::new("topic", "String", false)]);
     /// # }
     /// assert_eq!(Writing::SPEC.lints(), []);
     /// ```
@@ -94,7 +97,7 @@ impl Spec<'_> {
         for input in self.inputs.iter().filter(|input| !read.contains(input.name)) {
             let name = input.name;
             let fact = format!(
-                "input `{name}` is read by nobody; help: read it, as in `{{{name}}}` in a prompt, or remove it"
+                "input `{name}` is never read; help: read it, as in `{{{name}}}` in a prompt, or remove it"
             );
             lints.push(lint("input-unread", name, &fact));
         }
@@ -108,7 +111,7 @@ impl Spec<'_> {
         };
         for key in self.lets.iter().map(|key| key.name).filter(|key| is_unread(key)) {
             let fact = format!(
-                "`let {key}` is read by nobody; help: read it, as in `{{{key}}}` in a prompt, or remove it"
+                "`let {key}` is never read; help: read it, as in `{{{key}}}` in a prompt, or remove it"
             );
             lints.push(lint("key-unread", "", &fact));
         }
@@ -125,7 +128,7 @@ impl Spec<'_> {
                     let writes = written_keys(step.name, meta, &step.renames).into_iter();
                     for (writer, key) in writes.filter(|(_, key)| is_unread(key)) {
                         let fact = format!(
-                            "`{writer}` writes `{key}`, and nobody reads it; help: read it, make it an output of the \
+                            "`{writer}` writes `{key}`, but no step reads it; help: read it, make it an output of the \
                              workflow, or do not write it"
                         );
                         lints.push(lint("key-unread", writer, &fact));
@@ -163,7 +166,7 @@ impl Spec<'_> {
             let near = nearest(key, known.iter().copied());
             let meant = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
             let fact = format!(
-                "`{reader}` reads `{key}` if it is there, and nobody writes it; help: {meant}declare `state {key}: TYPE` if \
+                "`{reader}` reads `{key}` if it exists, but no step writes it; help: {meant}declare `state {key}: TYPE` if \
                  the session holds it already, or remove it"
             );
             lints.push(lint("key-unwritten", reader, &fact));
@@ -201,7 +204,7 @@ impl Spec<'_> {
             {
                 let what = if name.is_empty() { "a second one" } else { name };
                 let fact = format!(
-                    "`{what}` stands behind a `break` and is never run; help: remove it, or put it before the `break`"
+                    "`{what}` comes after a `break` and never runs; help: remove it, or put it before the `break`"
                 );
                 lints.push(lint("step-unreachable", name, &fact));
             }

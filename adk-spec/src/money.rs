@@ -214,7 +214,7 @@ impl Budget {
     pub const fn of(text: &str) -> Self {
         match Self::read(text) {
             Some(budget) => budget,
-            None => panic!("syntax: this is no budget; help: write \"0.50 USD\" or \"20_000 tokens\""),
+            None => panic!("syntax: this is not a budget; help: write \"0.50 USD\" or \"20_000 tokens\""),
         }
     }
 }
@@ -256,7 +256,7 @@ pub struct BudgetError;
 
 impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this is no budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
+        f.write_str("this is not a budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
     }
 }
 

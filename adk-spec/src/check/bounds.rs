@@ -142,7 +142,7 @@ const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &Co
     if largest.total == u64::MAX {
         m.push(": ");
         push_name(m, kind, largest.name, largest.inside);
-        m.all(&[" makes more than anybody can count; help: lower its `", setting]);
+        m.all(&[" makes more than can be counted; help: lower its `", setting]);
         m.push("` and those of the loops in it");
     } else if largest.total > 1 {
         m.push(": ");
@@ -234,7 +234,7 @@ const fn describe_unbounded(m: &mut Message, causes: &UnboundedCauses<'_>, cost:
 
 const REMEDIES: [&str; 9] = [
     "give the agent a `max_turns`, as in `max_turns: 3`",
-    "say it in its `META`, as in `.max_turns(Some(3))`",
+    "set it in its `META`, as in `.max_turns(Some(3))`",
     "give the loop a `max`, as in `loop(max = 5)`",
     "give the `each` a `max`, as in `each(max = 20)`",
     "give the agent `max_output_tokens`, as in `max_output_tokens: 1000`",
@@ -254,7 +254,7 @@ const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
         UnboundedReason::Typed => {
             ("agent", " answers with a type that is not `String` and has no `max_turns`", 0)
         }
-        UnboundedReason::Silent => ("agent", " does not say how often it calls a model", 1),
+        UnboundedReason::Silent => ("agent", " does not state how often it calls a model", 1),
         UnboundedReason::Loop => ("loop", " has no `max`", 2),
         UnboundedReason::Each => ("block", " runs once per element of a list and has no `max`", 3),
         UnboundedReason::Tokens => ("agent", " has no `max_output_tokens`", 4),

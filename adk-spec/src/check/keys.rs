@@ -38,7 +38,7 @@ pub const fn raise_keys(meta: &AgentMeta<'_>) {
         ([], [first, ..]) => ("writes", first.name),
         ([], []) => return,
     };
-    let fact = ["`META` of agent `", meta.name, "` says by itself that it ", word, " `", keys];
+    let fact = ["`META` of agent `", meta.name, "` declares that it ", word, " `", keys];
     let mut m = Message::of(Check::AgentAttribute, &fact);
     m.all(&["`, and `#[agent]` is on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
     m.all(&[keys, ": TYPE))]`"]);

@@ -49,7 +49,7 @@ fn message(block: &Step<'_>, inside: Option<&str>) -> String {
 
 /// The remedy for a workflow that cannot run live.
 pub const LIVE_HELP: &str =
-    "run it with `run(...)`, or run live a workflow that holds agents and sequences alone";
+    "run it with `run(...)`, or run live a workflow that holds only agents and sequences";
 
 /// Returns the name of a kind of block that a live run cannot execute; `None` for other steps.
 const fn unsupported_word(kind: &StepKind<'_>) -> Option<&'static str> {

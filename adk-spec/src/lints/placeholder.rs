@@ -40,10 +40,10 @@ fn lint_agent<'a>(
                 let help = match intended_key(text) {
                     Some(key) => format!("did you mean `{{{key}}}`?"),
                     None if text.is_empty() => "write the key between the braces, as in `{topic}`".to_owned(),
-                    None => "between the braces of a placeholder stands one key, as in `{topic}`, perhaps after `user:`, `app:` or `temp:`".to_owned(),
+                    None => "write one key between the braces, as in `{topic}`, optionally after `user:`, `app:` or `temp:`".to_owned(),
                 };
                 let fact = format!(
-                    "`{{{text}}}` in the prompt of `{name}` is no placeholder, and sent to the model as it is; help: {help}"
+                    "`{{{text}}}` in the prompt of `{name}` is not a placeholder, and is sent to the model as text; help: {help}"
                 );
                 lints.push(lint("placeholder-text", name, &fact));
             }
@@ -62,7 +62,7 @@ fn lint_agent<'a>(
             && reported.insert((name, text))
         {
             let fact = format!(
-                "`{{{text}` in the prompt of `{name}` is never closed, and sent to the model as it is; help: write `{{{text}}}`"
+                "`{{{text}` in the prompt of `{name}` is never closed, and is sent to the model as text; help: write `{{{text}}}`"
             );
             lints.push(lint("placeholder-text", name, &fact));
         }

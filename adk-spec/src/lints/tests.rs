@@ -44,7 +44,7 @@ fn inputs() {
     let message = &spec([]).inputs(inputs).outputs(keys(["topic"])).lints()[0].message;
     assert_eq!(
         message,
-        "input-unread: input `tone` is read by nobody; help: read it, as in `{tone}` in a prompt, or remove it"
+        "input-unread: input `tone` is never read; help: read it, as in `{tone}` in a prompt, or remove it"
     );
 }
 
@@ -67,7 +67,7 @@ fn keys_that_no_step_writes() {
     );
     assert_eq!(
         spec_of(vec![writer(), reads("{darft?}")]).lints()[0].message,
-        "key-unwritten: `critic` reads `darft` if it is there, and nobody writes it; help: did you mean `draft`? Otherwise \
+        "key-unwritten: `critic` reads `darft` if it exists, but no step writes it; help: did you mean `draft`? Otherwise \
          declare `state darft: TYPE` if the session holds it already, or remove it"
     );
     assert_eq!(lints(&spec_of(vec![writer(), reads("{mood?}")]).states(keys(["mood"]))), [""; 0]);
@@ -112,7 +112,7 @@ fn keys_of_steps() {
     let message = &spec([writes("note")]).lints()[0].message;
     assert_eq!(
         message,
-        "key-unread: `writer` writes `note`, and nobody reads it; help: read it, make it an output of the workflow, or do \
+        "key-unread: `writer` writes `note`, but no step reads it; help: read it, make it an output of the workflow, or do \
          not write it"
     );
 }
@@ -238,7 +238,7 @@ fn placeholders_that_are_text() {
     one("On {topic.len}, {topic.len}.", "help: did you mean `{topic}`?");
     one("On { topic:? }.", "help: did you mean `{topic}`?");
     one("On {}.", "help: write the key between the braces, as in `{topic}`");
-    one("On {0}.", "perhaps after `user:`, `app:` or `temp:`");
+    one("On {0}.", "optionally after `user:`, `app:` or `temp:`");
     one("On {topic and so on.", "help: write `{topic}`");
     for text in [
         "On {topic} by {user:name?} of {artifact.notes}.",

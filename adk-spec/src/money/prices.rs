@@ -89,7 +89,7 @@ fn per_token(million: &str) -> Result<Money, BudgetError> {
 /// use adk::spec::{Price, Prices};
 ///
 /// let prices = Prices::published()
-///     .model("gpt-5-mini", Price::per_million("0.25", "2.00")?.cached("0.025")?.longest(272_000, 128_000))
+///     .model("gpt-5-mini", Price::per_million("0.25", "2.00")?.cached("0.025")?)
 ///     .model("ollama::llama3.2", Price::per_million("0", "0")?);
 /// assert_eq!(prices.of("gpt-5-mini-2025-08-07").unwrap().of(1_000_000, 0, 0).to_string(), "0.25");
 /// # Ok::<(), adk::spec::BudgetError>(())

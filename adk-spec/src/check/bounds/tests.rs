@@ -101,7 +101,7 @@ fn the_largest_part_is_named() {
     assert_eq!(
         bounds_message((Some(30), None), [deep]).unwrap(),
         "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model calls, and it allows 30: \
-         loop `e` makes more than anybody can count; help: lower its `max` and those of the loops in it"
+         loop `e` makes more than can be counted; help: lower its `max` and those of the loops in it"
     );
     let (max, over) = (Some(5), Over::Fail);
     let five = StepKind::Each { item: "i", list: "l", max, over, max_concurrency: None };
@@ -172,7 +172,7 @@ fn the_unbounded_step_is_named() {
     );
     assert_eq!(
         unbounded(vec![run(AgentMeta::custom("grader"))]),
-        "agent `grader` does not say how often it calls a model; help: say it in its `META`, as in `.max_turns(Some(3))`"
+        "agent `grader` does not state how often it calls a model; help: set it in its `META`, as in `.max_turns(Some(3))`"
     );
     let many = ["a", "b", "c", "d", "e"].map(|name| run(tools(name)));
     let message = unbounded(many.to_vec());

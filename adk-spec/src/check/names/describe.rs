@@ -76,7 +76,7 @@ const fn first(m: &mut Message, clash: &NameClash<'_>) {
     if clash.first_inside.is_empty() {
         m.push("a step before it");
     } else {
-        m.all(&["a step in `", clash.first_inside, "`, which stands before it"]);
+        m.all(&["a step in `", clash.first_inside, "`, which comes before it"]);
     }
 }
 
@@ -87,7 +87,7 @@ const fn remedy(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
     m.all(&["; help: write `as second_", step.name]);
     m.push("` after it, which makes it an instance with a name of its own");
     if !clash.inside.is_empty() {
-        m.all(&["; what stands in it is then called `second_", step.name, "::", clash.name, "` and so on"]);
+        m.all(&["; its steps are then called `second_", step.name, "::", clash.name, "` and so on"]);
     }
 }
 

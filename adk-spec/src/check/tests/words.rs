@@ -166,7 +166,7 @@ fn an_exit_by_a_tool_or_a_transfer_target() {
     const BETWEEN: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "between").transfer(&[&ENDS]);
     let desk = |targets| placed(AgentMeta::new(AgentKind::Llm, "desk").transfer(targets));
     let message = |tree| message(vec![tree], "");
-    let end = ", but is in none; help: put it inside `loop(max = 5) < ... >`";
+    let end = ", but is not inside a loop; help: put it inside `loop(max = 5) < ... >`";
     assert_eq!(message(placed(ENDS)), format!("agent `ends` may end a loop by its tool `stop`{end}"));
     assert_eq!(message(placed(HAND)), format!("agent `hand` may end a loop{end}"));
     assert_eq!(

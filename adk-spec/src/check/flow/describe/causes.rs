@@ -99,7 +99,7 @@ pub(super) const fn push_cause(
             m.push("nothing in ");
             push_step(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
-                " is certain to have run to its end, since it goes on where a branch fails, nor is "
+                " is certain to have run to its end, since it continues when a branch fails, nor is "
             } else {
                 " runs where its `before_agent` answers, nor "
             });
@@ -175,10 +175,10 @@ const fn push_perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str
     let is_returned =
         matches!(write_of(spec, writer, key), Some(Act::Write { spec: KeySpec { perhaps: true, .. }, .. }));
     m.push(match meta.kind {
-        _ if !meta.transfer.is_empty() => " may transfer to an agent that writes it only perhaps",
+        _ if !meta.transfer.is_empty() => " may transfer to an agent that may not write it",
         AgentKind::Function if is_returned => " returns an `Option`, and `None` does not write it",
         AgentKind::Function => " writes it only if it sets its `Out`",
-        _ => " writes it only perhaps",
+        _ => " may not write it",
     });
 }
 

@@ -41,9 +41,9 @@ pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnosti
     }
     if !named {
         return m.push(if spec.built {
-            ", but is in none; help: put it into a `LoopAgent`"
+            ", but is not inside a loop; help: put it into a `LoopAgent`"
         } else {
-            ", but is in none; help: put it inside `loop(max = 5) < ... >`"
+            ", but is not inside a loop; help: put it inside `loop(max = 5) < ... >`"
         });
     }
     m.push(", but no loop of that name is around it");
@@ -58,7 +58,7 @@ pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnosti
     if !nearest.found().is_empty() {
         m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     } else if around > 0 && !spec.built {
-        m.all(&["; help: give the loop that is meant this name: `", diagnostic.key, ": loop(...) < ... >`"]);
+        m.all(&["; help: name the intended loop: `", diagnostic.key, ": loop(...) < ... >`"]);
     } else if spec.built {
         m.push("; help: put it into a `LoopAgent` of that name");
     } else {

@@ -80,7 +80,7 @@ pub(super) const fn describe_unwritten(
     if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
     } else if spec.built {
-        m.all(&["; help: say that the session holds it, `.state_key::<TYPE>(\"", key]);
+        m.all(&["; help: declare that the session holds it, `.state_key::<TYPE>(\"", key]);
         m.all(&["\")`, or give it a first value, `.initial_state(\"", key, "\", VALUE)`"]);
         if_absent_or_text(m, spec, diagnostic, reader);
     } else if let Some(silent) = silent_agent(spec, at) {

@@ -99,9 +99,5 @@ pub(super) const fn same_inside(
         diagnostic.at,
         &[" writes `", diagnostic.key, "`, as its output `", own, "` is called here, and "],
     );
-    m.all(&[
-        "uses the key `",
-        diagnostic.key,
-        "` of the session besides; help: give the output another name",
-    ]);
+    m.all(&["also uses the key `", diagnostic.key, "` of the session; help: give the output another name"]);
 }

@@ -47,10 +47,10 @@ pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &Flo
         m.all(&["workflow `", workflow, "` keeps `", key, "` in the session, and `", spec.name]);
         m.all(&["` has a key `", key, "` of its own"]);
     } else if at < spec.steps.len() {
-        push_clause(m, spec, at, &[" reads `", key, "`, which is no key of `", spec.name]);
+        push_clause(m, spec, at, &[" reads `", key, "`, which is not a key of `", spec.name]);
         m.all(&["`: workflow `", workflow, "` keeps it in the session"]);
     } else {
-        m.all(&["output `", key, "` is no key of `", spec.name, "`: workflow `", workflow]);
+        m.all(&["output `", key, "` is not a key of `", spec.name, "`: workflow `", workflow]);
         m.push("` keeps it in the session");
     }
     m.push("; help: if both are one key, declare it here as well, ");

@@ -41,7 +41,7 @@ pub(super) const fn describe_read(
     match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
             m.push("`until` of ");
-            push_clause(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is none: "]);
+            push_clause(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is not a `bool`: "]);
             push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
