@@ -73,7 +73,7 @@ fn names_inside_of_nested_workflows() {
     assert_eq!(
         message,
         "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; help: write \
-         `as second_drafting` after it, which makes it an instance with a name of its own; what stands in it is then \
+         `as second_drafting` after it, which makes it an instance with a name of its own; its steps are then \
          called `second_drafting::critic` and so on"
     );
 }
