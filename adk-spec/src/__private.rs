@@ -10,7 +10,7 @@ pub use crate::check::keys::raise_keys;
 pub use crate::check::limits::{bound, limit, limit_diagnostic, raise_bound, raise_limit};
 pub use crate::check::live::{LIVE_HELP, describe_live, describe_live_block};
 pub use crate::check::tools::{raise_function, raise_tool, wait_in_tool};
-pub use crate::text::{joined, joined_len};
+pub use crate::text::{join, join_len};
 
 use crate::hash::hash;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, OPENED, PromptKey, layout};

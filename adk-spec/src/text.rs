@@ -21,14 +21,14 @@ pub(crate) const fn part(text: &str, start: usize, end: usize) -> &str {
 }
 
 /// Returns the total length of some texts.
-pub const fn joined_len(parts: &[&str]) -> usize {
+pub const fn join_len(parts: &[&str]) -> usize {
     let mut len = 0;
     each!(part in parts => { len += part.len() });
     len
 }
 
-/// Joins some texts whose total length is [`joined_len`]. `concat!` accepts only literals.
-pub const fn joined<const LEN: usize>(parts: &[&str]) -> [u8; LEN] {
+/// Joins some texts whose total length is [`join_len`]. `concat!` accepts only literals.
+pub const fn join<const LEN: usize>(parts: &[&str]) -> [u8; LEN] {
     let (mut all, mut at) = ([0; LEN], 0);
     each!(part in parts => {
         let (_, room) = all.split_at_mut(at);

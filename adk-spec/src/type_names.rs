@@ -27,7 +27,7 @@ pub(crate) const fn is_option(ty: &str) -> bool {
 
 /// Returns whether two types have the same spelling, borrowed or not. A type that is read as an
 /// `Option` may be written without it.
-pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
+pub(crate) const fn have_same_spelling(read: &str, written: &str, lists: usize) -> bool {
     let may_be_none = is_option(read) && !is_option(written);
     let read = if may_be_none { part(read, 7, read.len() - 1) } else { read };
     let (read, written) = (normal(read), normal(written));
@@ -42,9 +42,9 @@ const fn is_known(ty: &str) -> bool {
 /// key that may be absent, and the number of lists around it. A `Vec` counts as a list only if it
 /// is known to be the `Vec` of the standard library.
 pub(crate) const fn spelled_name(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
-    let mut ty = owned(ty);
+    let mut ty = without_references(ty);
     if perhaps && is_option(ty) {
-        ty = owned(part(ty, 7, ty.len() - 1));
+        ty = without_references(part(ty, 7, ty.len() - 1));
     }
     let mut lists = 0;
     loop {
@@ -55,11 +55,11 @@ pub(crate) const fn spelled_name(ty: &str, perhaps: bool, listed: bool) -> (&str
         } else {
             return (ty, lists);
         };
-        (ty, lists) = (owned(part(ty, start, ty.len() - 1)), lists + 1);
+        (ty, lists) = (without_references(part(ty, start, ty.len() - 1)), lists + 1);
     }
 }
 
-const fn owned(mut ty: &str) -> &str {
+const fn without_references(mut ty: &str) -> &str {
     while starts_with(ty, "&") {
         ty = part(ty, 1, ty.len());
     }
@@ -102,7 +102,7 @@ const fn inner(mut ty: &str) -> (&str, usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{alike, differ, spelled_name};
+    use super::{differ, have_same_spelling, spelled_name};
 
     #[test]
     fn only_what_is_certain_differs() {
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn alike_as_they_are_spelled() {
-        assert!(alike("&Score", "crate::Score", 0));
-        assert!(alike("&[Note]", "Note", 1));
-        assert!(!alike("Score", "f64", 0));
-        assert!(alike("Option<&str>", "String", 0));
-        assert!(alike("Option<&str>", "Option<String>", 0));
-        assert!(!alike("&str", "Option<String>", 0));
-        assert!(alike("&other::Score", "Score", 0));
-        assert!(!alike("&Option<String>", "String", 0));
-        assert!(!alike("Option<Option<String>>", "String", 0));
-        assert!(!alike("Option<&str>", "Option<Option<String>>", 0));
+        assert!(have_same_spelling("&Score", "crate::Score", 0));
+        assert!(have_same_spelling("&[Note]", "Note", 1));
+        assert!(!have_same_spelling("Score", "f64", 0));
+        assert!(have_same_spelling("Option<&str>", "String", 0));
+        assert!(have_same_spelling("Option<&str>", "Option<String>", 0));
+        assert!(!have_same_spelling("&str", "Option<String>", 0));
+        assert!(have_same_spelling("&other::Score", "Score", 0));
+        assert!(!have_same_spelling("&Option<String>", "String", 0));
+        assert!(!have_same_spelling("Option<Option<String>>", "String", 0));
+        assert!(!have_same_spelling("Option<&str>", "Option<Option<String>>", 0));
     }
 }

@@ -136,7 +136,7 @@ impl<'a> KeySpec<'a> {
     }
 
     /// Sets the index at which the type can be looked up.
-    pub(crate) const fn placed(mut self, place: u8) -> Self {
+    pub(crate) const fn with_place(mut self, place: u8) -> Self {
         self.place = place;
         self
     }

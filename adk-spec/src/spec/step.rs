@@ -111,7 +111,7 @@ impl<'a> Spec<'a> {
 
     /// Returns a declared key: the inputs come first, then the keys with an initial value, then the
     /// keys of the session.
-    pub(crate) const fn declared(&self, i: usize) -> Option<KeySpec<'a>> {
+    pub(crate) const fn declared_key(&self, i: usize) -> Option<KeySpec<'a>> {
         let (lets, states) = (self.inputs.len(), self.inputs.len() + self.lets.len());
         if i < lets {
             Some(self.inputs[i].key())

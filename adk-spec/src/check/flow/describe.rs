@@ -5,7 +5,7 @@
 
 mod causes;
 mod exits;
-mod known;
+mod known_keys;
 mod missing;
 mod races;
 mod states;

@@ -92,7 +92,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     /// Enters an `each`. Returns the key of its item.
     pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
         self.elements += 1;
-        self.own_key(at, KeySpec::new(item, "").placed(1), false)
+        self.own_key(at, KeySpec::new(item, "").with_place(1), false)
     }
 
     /// Enters an `else`. Returns the key of its error.
@@ -123,7 +123,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     pub(super) const fn forget_type(&mut self, key: usize) {
         self.all[key].typed = false;
         if let Some(writer) = &mut self.all[key].writer {
-            writer.spec = writer.spec.placed(0);
+            writer.spec = writer.spec.with_place(0);
         }
     }
 

@@ -72,7 +72,7 @@ impl<'a> Walk<'_, 'a> {
     const fn register(&mut self) {
         let steps = self.spec.steps;
         let mut i = 0;
-        while let Some(key) = self.spec.declared(i) {
+        while let Some(key) = self.spec.declared_key(i) {
             self.keys.declare(key, steps.len() + i);
             i += 1;
         }

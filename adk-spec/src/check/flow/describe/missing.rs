@@ -2,7 +2,7 @@
 
 use super::super::{FlowDiagnostic, Reader, StepPart};
 use super::causes::{MissingCause, cause, first_value, push_cause, remedy};
-use super::known::KnownKeys;
+use super::known_keys::KnownKeys;
 use super::{
     NameList, are_in_siblings, common_loop, element, holds, kind, push_below, push_clause, push_step, same,
     writes,

@@ -9,7 +9,7 @@ use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::{part, starts_with};
-use crate::type_names::{alike, is_option};
+use crate::type_names::{have_same_spelling, is_option};
 
 /// Describes a read as another type than the written one.
 pub(super) const fn describe_read(
@@ -160,7 +160,7 @@ const fn push_writing_agent(m: &mut Message, spec: &Spec<'_>, at: usize, key: &s
 
 /// Adds the remedy: use the type of the key, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
-    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) {
+    if !ty.is_empty() && have_same_spelling(ty, writer.spec.ty, writer.depth) {
         // Only its type shows that an alias is an `Option`. A function writes the inner value.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
             ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"

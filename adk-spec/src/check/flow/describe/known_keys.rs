@@ -33,7 +33,7 @@ impl<'s, 'a> KnownKeys<'s, 'a> {
             }
             let i = self.place;
             self.place += 1;
-            if let Some(key) = spec.declared(i) {
+            if let Some(key) = spec.declared_key(i) {
                 return Some(key.name);
             }
             let i = i - spec.declared_count();
