@@ -1,8 +1,9 @@
-//! Pages that rustdoc shows, and whose programs are tests of documentation.
+//! Documentation pages that rustdoc shows, with their programs as doctests.
 
 macro_rules! pages {
     ($($name:ident $file:literal,)*) => {
-        /// Where the links between pages lead. In the repository it is the end of the link; the first counts.
+        /// Targets of the links between the pages. In the repository, the definition at the end of
+        /// a page applies; here, the first definition does.
         macro_rules! links {
             () => { concat!($("[`", $file, "`]: crate::checks::", stringify!($name), "\n",)* "\n") };
         }

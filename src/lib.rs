@@ -1,8 +1,8 @@
 //! Agent workflows that rustc checks.
 //!
-//! A workflow of LLM agents and plain functions is one macro, [`workflow!`]. Functions become agents with
-//! [`#[agent]`](macro@agent) and tools with [`#[tool]`](macro@tool); types of your own become data that models read and
-//! write with [`#[data]`](macro@data). A [`Runner`] runs it:
+//! A workflow of LLM agents and plain functions is one macro, [`workflow!`]. Functions become
+//! agents with [`#[agent]`](macro@agent) and tools with [`#[tool]`](macro@tool). Your types become
+//! data that models read and write with [`#[data]`](macro@data). A [`Runner`] runs the workflow:
 //!
 //! ```
 //! use adk::prelude::*;
@@ -18,7 +18,7 @@
 //!     pub Writing(topic: String) -> text: String {
 //!         /// Writes.
 //!         agent writer -> text: String {
-//!             instruction: "Write about {topic}. What is there so far: {text?}",
+//!             instruction: "Write about {topic}. The text so far: {text?}",
 //!         }
 //!
 //!         growing: loop(max = 5) < writer; long_enough >
@@ -34,26 +34,27 @@
 //! # }
 //! ```
 //!
-//! | what | where |
+//! | topic | items |
 //! |---|---|
 //! | the language | [`workflow!`], [`llm::agent!`](macro@llm::agent) |
 //! | agents and tools | [`#[agent]`](macro@agent), [`#[tool]`](macro@tool), [`Agent`], [`Context`], [`ToolContext`], [`tools`] |
-//! | trees made at run time | [`build`], [`LoopAgent`], [`SequentialAgent`], [`ParallelAgent`], [`llm::LlmAgent`], [`tool::FunctionTool`](struct@tool::FunctionTool), [`AgentBuilder`] |
-//! | running | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
-//! | what happens | [`Event`], [`Content`], [`Part`], [`Actions`] |
-//! | what lasts | [`session`], [`ArtifactStore`], [`memory`], [`engine`] |
+//! | trees that are built at run time | [`build`], [`LoopAgent`], [`SequentialAgent`], [`ParallelAgent`], [`llm::LlmAgent`], [`tool::FunctionTool`](struct@tool::FunctionTool), [`AgentBuilder`] |
+//! | runs | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
+//! | events | [`Event`], [`Content`], [`Part`], [`Actions`] |
+//! | stores | [`session`], [`ArtifactStore`], [`memory`], [`engine`] |
 //! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`], and with the feature `genai` those of every provider |
 //! | a workflow as data | [`spec`], [`check`] |
-//! | what does not compile | [`checks`], a page for each |
-//! | what goes wrong | [`Error`], [`ErrorKind`] |
+//! | compile errors | [`checks`], with a page for each |
+//! | run-time errors | [`Error`], [`ErrorKind`] |
 //!
 //! # Through another crate
 //!
-//! What the macros write names this crate, as `adk` or as your manifest calls it. A crate that re-exports all of it (`pub use adk::*`) serves
-//! as well where it is called `adk`: by `adk = { package = "my-facade", ... }` in the manifest, or by `extern crate my_facade as adk;` at the
-//! root of your crate.
+//! The macros' output names this crate, as `adk` or by its name in your manifest. A crate that
+//! re-exports all of it (`pub use adk::*`) works too if it is called `adk`: by `adk = { package =
+//! "my-facade", ... }` in the manifest, or by `extern crate my_facade as adk;` at the root of your
+//! crate.
 
-// So that the macros' absolute paths hold in this crate's own tests and docs as well.
+// Makes the macros' absolute paths valid in this crate's own tests and docs.
 #[allow(unused_extern_crates, reason = "the macros' paths begin with it")]
 extern crate self as adk;
 
@@ -79,18 +80,19 @@ pub use adk_core::{
     workflow,
 };
 pub use adk_macros::{Resources, agent, data, tool, workflow};
-/// JSON values, for what has no type of its own.
+/// JSON values, for data without a type.
 pub use serde_json::{Value, json};
 
 /// Agents that ask a language model.
 pub mod llm {
     pub use adk_core::llm::*;
-    // `#[agent]` and `agent!` cannot share one module: attributes and function-like macros have one namespace. A
-    // program that imports both by name still has both, since rustc looks for the kind that is used.
+    // `#[agent]` and `agent!` cannot share one module, because attributes and function-like macros
+    // have one namespace. A program that imports both by name has both, because rustc selects the
+    // macro by the kind of its use.
     pub use adk_macros::llm_agent as agent;
 }
 
-/// Where a [`Runner`] looks for models by name: every provider of the `genai` crate.
+/// The provider by which a [`Runner`] finds models by name: every provider of the `genai` crate.
 #[cfg(feature = "genai")]
 pub use adk_genai::{self as genai, Genai as DefaultProvider};
 
@@ -120,18 +122,20 @@ pub use adk_a2a as a2a;
 #[cfg(feature = "otel")]
 pub use adk_otel as otel;
 
-/// Where a [`Runner`] looks for models by name: nowhere, without the feature `genai`.
+/// The provider by which a [`Runner`] finds models by name: without the feature `genai`, it finds
+/// none.
 #[cfg(not(feature = "genai"))]
 pub use adk_core::model::NoProvider as DefaultProvider;
 
-/// Runs workflows: models, stores and settings. Cheap to clone. `R` is what it gives to tools and agents: nothing, or a struct
-/// with [`#[derive(Resources)]`](derive@Resources).
+/// A runner of workflows, with models, stores and settings. Cheap to clone. `R` is the type of the
+/// resources for tools and agents: [`NoResources`], or a struct with
+/// [`#[derive(Resources)]`](derive@Resources).
 pub type Runner<R = NoResources> = adk_core::Runner<DefaultProvider, R>;
 
-/// The short way from an agent to an answer: an agent, its runner and its session in one chain.
+/// A builder that goes from an agent to an answer in one chain: agent, runner and session.
 pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
 
-/// What the macros' output refers to. Not for users: it changes without notice.
+/// Items that the macros' output refers to. Not for users: the module changes without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use adk_core::__private::*;
@@ -147,7 +151,7 @@ pub use docs::checks;
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-/// The code of the guide for people who come from ADK, compiled and run.
+/// The code of the guide for users of ADK, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/from-adk.md")]
 pub struct FromAdk;

@@ -1,4 +1,4 @@
-//! What a program of a user needs: `use adk::prelude::*`.
+//! The items that most programs need: `use adk::prelude::*`.
 
 pub use crate::{
     Agent, CallbackContext, Content, Context, Error, Event, Flow, LiveQueue, Out, Outcome, Part, Plugin,

@@ -1,4 +1,5 @@
-//! What expansions of the macros and `adk-workflow-core` call. Not for users: it changes without notice.
+//! Functions that expansions of the macros and `adk-workflow-core` call. Not for users: the module
+//! changes without notice.
 
 pub use crate::bounds::Cost;
 pub use crate::check::bounds::raise_bounds;
@@ -6,19 +7,22 @@ pub use crate::check::facts::{Facts, Sizes, all, facts, sizes};
 pub use crate::check::flow::{Pair, READS, WRITES};
 pub use crate::check::is_live;
 pub use crate::check::keys::raise_keys;
-pub use crate::check::limits::{bound, limit, limit_fault, raise_bound, raise_limit};
+pub use crate::check::limits::{bound, limit, limit_diagnostic, raise_bound, raise_limit};
 pub use crate::check::live::{LIVE_HELP, describe_live, describe_live_block};
 pub use crate::check::tools::{raise_function, raise_tool, wait_in_tool};
-pub use crate::text::{joined, joined_len};
+pub use crate::text::{join, join_len};
 
 use crate::hash::hash;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, OPENED, PromptKey, layout};
 use std::any::TypeId;
 
-// Each of the functions below makes a description in one call: every call in const evaluation costs time in the user's crate.
+// Each function below makes a description in one call, because every call in const evaluation costs
+// time in the user's crate.
 
-/// A key of a known type. `hash` is the name as a number, `number` that of the type, `place` where `typed::Typed` has it, with
-/// `OPENED` where `ty` is what an `Option` contains.
+/// Creates a key of a known type.
+///
+/// `hash` is the hash of the name, `number` the number of the type, and `place` the index of the
+/// type in `typed::Typed`. `place` includes `OPENED` if `ty` is the inner type of an `Option`.
 #[allow(clippy::too_many_arguments)]
 pub const fn key<'a, T: 'static>(
     name: &'a str,
@@ -47,7 +51,7 @@ pub const fn key<'a, T: 'static>(
     }
 }
 
-/// The description of an LLM agent.
+/// Creates the description of an LLM agent.
 #[allow(clippy::too_many_arguments)]
 pub const fn llm_meta<'a>(
     name: &'a str,
@@ -74,7 +78,7 @@ pub const fn llm_meta<'a>(
     }
 }
 
-/// The description of a function.
+/// Creates the description of a function.
 pub const fn function_meta<'a>(
     name: &'a str,
     definition: &'a str,
@@ -90,14 +94,14 @@ pub const fn function_meta<'a>(
     AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
 }
 
-/// The description as a stub, if the agent was refused: it has no definition. The flow of keys of a workflow with a stub is not
-/// checked.
+/// Returns the description as a stub if the agent was rejected. A stub has no definition, and the
+/// flow of keys of a workflow with a stub is not checked.
 pub const fn stub_if<'a>(refused: bool, meta: AgentMeta<'a>) -> AgentMeta<'a> {
     if refused { meta.definition("") } else { meta }
 }
 
-/// Writes methods that set the field of their name and return the whole: `METHOD(PARAMETER: TYPE) = VALUE;`, after `[const]` or
-/// `[]`.
+/// Generates methods that set the field of their name and return `self`, from rows of the form
+/// `METHOD(PARAMETER: TYPE) = VALUE;` after `[const]` or `[]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {

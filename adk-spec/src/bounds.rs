@@ -1,58 +1,66 @@
-//! What a workflow costs at most.
+//! [`Bounds`]: the worst case of a workflow.
 //!
-//! One pass over the flat list of steps, with a stack of the blocks that matter: no recursion over blocks or nested
-//! workflows, since const evaluation allows 128 calls within each other.
+//! One pass goes over the flat list of steps, with a stack of the open blocks. It does not recurse
+//! into blocks or nested workflows, because const evaluation limits calls to a depth of 128.
 
-mod shown;
+mod display;
 mod sum;
 mod walk;
 
 use crate::spec::{AgentMeta, Limits, Spec, Step};
 use crate::text::same;
 use std::time::Duration;
-pub(crate) use sum::{Kind, Part, Sum};
-pub(crate) use walk::{Place, total};
+pub(crate) use sum::{CostShare, ShareKind, Sum};
+pub(crate) use walk::{BoundsCursor, total};
 
-/// The most that one run of a workflow may do. Shown, it is a table with the step that contributes most to each number, and
-/// whether the run is known to end.
+/// The worst case of one run of a workflow.
+///
+/// `Display` writes a table with the step that contributes most to each number, and with a line
+/// that says whether the run is known to end.
 #[derive(Clone, Copy, serde::Serialize)]
 #[non_exhaustive]
 pub struct Bounds<'a> {
     /// Rounds of all loops together; `None` is unbounded.
     pub rounds: Option<u64>,
-    /// Model calls, retries not counted; `None` is unbounded.
+    /// Model calls without retries; `None` is unbounded.
     pub model_calls: Option<u64>,
-    /// Calls of tools: 0 without tools, otherwise unbounded, since one reply of a model may hold any number.
+    /// Calls of tools: 0 without tools, otherwise unbounded, because one reply of a model may
+    /// contain any number of calls.
     pub tool_calls: Option<u64>,
-    /// Tokens of answers: model calls times `max_output_tokens`; `None` where that is not known.
+    /// Tokens of answers: model calls times `max_output_tokens`; `None` if an agent has no such
+    /// limit.
     pub tokens: Option<u64>,
-    /// The time of all calls and waits, by their `timeout`s; `None` where one has none.
+    /// The time of all calls and waits, by their `timeout`s; `None` if one of them has no timeout.
     pub time: Option<Duration>,
     #[serde(skip)]
     steps: &'a [Step<'a>],
 }
 
 impl<'a> Spec<'a> {
-    /// The worst case of a run: how many rounds its loops make and how often models are called.
+    /// Returns the worst case of a run, such as the number of rounds and of model calls.
     ///
-    /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may be given some (`tools: [..]`) or may
-    /// transfer, since these take further calls; one that answers with another type than `String` counts its
-    /// `answer_attempts`. What it may transfer to is counted as well, each
-    /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
-    /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
-    /// the same time; a `match` counts as its worst arm; a loop or an `each` as its `max` times its steps; a `try` as its
-    /// attempts times its steps, and its `else`. Without `max` neither loop nor `each` has a bound, whether a loop has `until`
-    /// or not, unless there is nothing to count.
-    /// An agent with `compact` counts a summary before each of its calls, at the price of its own model.
-    /// Retries do not count, nor does what another model is asked by `fallback`, or what is asked again since the model called a
-    /// tool that is not there.
-    /// Where agents are tools of another, the number is not known: a model calls them as often as it likes.
+    /// An LLM agent counts as one model call. An agent that has tools, may get tools at run time
+    /// (`tools: [..]`) or may transfer makes further calls, and counts its `max_turns`. An agent
+    /// that answers with another type than `String` counts its `answer_attempts`. Transfer targets
+    /// count too, each with its `max_turns`, or with one call if only a handover makes the target
+    /// ask its model again. An `impl Agent` by hand counts the `max_turns` of its description. An
+    /// agent with `compact` also counts a summary before each of its calls, at the price of its own
+    /// model.
     ///
-    /// Tokens and time are known where the parts say enough: `max_output_tokens`, and the `timeout` of each call, tool, function
-    /// and `await` (written as texts such as `"30s"`). What runs at the same time counts as the longest of it, unless
-    /// `max_concurrency` limits that.
+    /// Steps add up, in sequence or in parallel. A `match` counts as its worst arm, a loop or an
+    /// `each` as its `max` times its steps, and a `try` as its attempts times its steps, plus its
+    /// `else`. Without `max`, a loop (with or without `until`) and an `each` are unbounded, unless
+    /// their steps cost nothing.
     ///
-    /// It is a `const fn`, so a test may be an assertion that the compiler evaluates:
+    /// Retries, calls of a `fallback` model and repeated calls after a call of an unknown tool do
+    /// not count. If an agent uses agents as tools, the number is unknown, because its model
+    /// decides how often it calls them.
+    ///
+    /// Tokens and time are known if all parts state them: `max_output_tokens`, and the `timeout` of
+    /// each call, tool, function and `await` (as texts such as `"30s"`). Concurrent steps count
+    /// with the longest time among them, unless `max_concurrency` limits the concurrency.
+    ///
+    /// The method is a `const fn`, so the compiler can evaluate an assertion about it:
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -68,16 +76,17 @@ impl<'a> Spec<'a> {
     /// assert_eq!(SPEC.bounds().rounds, Some(5));
     /// ```
     ///
-    /// With `#[bounds(model_calls = 10)]` on it, a workflow whose worst case is greater does not compile.
+    /// A workflow with `#[bounds(model_calls = 10)]` does not compile if its worst case is greater.
     #[must_use]
     pub const fn bounds(&self) -> Bounds<'a> {
-        let costs = total(Place::start(self.steps), Cost::ModelCalls, &mut Causes::new()).costs;
+        let costs =
+            total(BoundsCursor::start(self.steps), Cost::ModelCalls, &mut UnboundedCauses::new()).costs;
         Bounds {
-            rounds: costs.of(Cost::Rounds),
-            model_calls: costs.of(Cost::ModelCalls),
-            tool_calls: costs.of(Cost::ToolCalls),
-            tokens: costs.of(Cost::Tokens),
-            time: match costs.of(Cost::Time) {
+            rounds: costs.get(Cost::Rounds),
+            model_calls: costs.get(Cost::ModelCalls),
+            tool_calls: costs.get(Cost::ToolCalls),
+            tokens: costs.get(Cost::Tokens),
+            time: match costs.get(Cost::Time) {
                 Some(millis) => Some(Duration::from_millis(millis)),
                 None => None,
             },
@@ -86,7 +95,7 @@ impl<'a> Spec<'a> {
     }
 }
 
-/// What is limited.
+/// A quantity that bounds limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     /// Calls of models.
@@ -95,17 +104,17 @@ pub enum Cost {
     Rounds,
     /// Calls of tools.
     ToolCalls,
-    /// Tokens: of answers where it is computed, all of them where it is counted.
+    /// Tokens: only those of answers in the worst case, those of requests too at run time.
     Tokens,
     /// Milliseconds.
     Time,
 }
 
 impl Cost {
-    /// All of them, in the order in which they are checked.
+    /// All quantities, in the order in which they are checked.
     pub const ALL: [Self; 5] = [Self::ModelCalls, Self::Rounds, Self::ToolCalls, Self::Tokens, Self::Time];
 
-    /// The argument of `#[bounds(...)]`.
+    /// Returns the argument of `#[bounds(...)]`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ModelCalls => "model_calls",
@@ -116,7 +125,7 @@ impl Cost {
         }
     }
 
-    /// What is counted, one of it.
+    /// Returns the name of one unit.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::ModelCalls => "model call",
@@ -127,7 +136,7 @@ impl Cost {
         }
     }
 
-    /// The most that is allowed.
+    /// Returns the limit, if there is one.
     pub const fn allowed(self, limits: &Limits) -> Option<u64> {
         match self {
             Self::ModelCalls => limits.model_calls,
@@ -142,51 +151,53 @@ impl Cost {
     }
 }
 
-/// The milliseconds of a length of time; what does not fit is the most.
+/// Converts a duration to milliseconds. The result saturates.
 pub(crate) const fn millis(time: Duration) -> u64 {
     let millis = time.as_millis();
     if millis > u64::MAX as u128 { u64::MAX } else { millis as u64 }
 }
 
-/// What makes a workflow cost without end: the first few, and how many there are.
-pub(crate) struct Causes<'a> {
-    pub(crate) first: [Option<Cause<'a>>; 3],
+/// The causes of an unbounded cost: the first few, and their number.
+pub(crate) struct UnboundedCauses<'a> {
+    pub(crate) first: [Option<UnboundedCause<'a>>; 3],
     pub(crate) count: usize,
-    /// What `tokens` counts.
-    pub(crate) unit: Unit<'a>,
-    /// An agent that calls agents as tools counts its own turns: how many calls the others make is not known.
+    /// The unit in which `tokens` counts.
+    pub(crate) unit: AnswerUnit<'a>,
+    /// Whether an agent that calls agents as tools counts its own turns. The number of calls that
+    /// the other agents make is unknown.
     pub(crate) known_calls: bool,
 }
 
-/// What an answer is counted by.
+/// The unit of the cost of an answer.
 #[derive(Clone, Copy)]
-pub(crate) enum Unit<'a> {
-    /// Its longest number of tokens.
+pub(crate) enum AnswerUnit<'a> {
+    /// The largest number of tokens of the answer.
     Tokens,
-    /// What the whole call costs at most, of these models; the last one is for agents that name none.
-    Money(&'a [Priced<'a>]),
+    /// The largest price of the whole call for these models. The last entry is for agents that name
+    /// no model.
+    Money(&'a [ModelPrice<'a>]),
 }
 
-/// The most that a call of a model costs.
+/// The largest price of a call of a model.
 #[derive(Clone, Copy)]
-pub(crate) struct Priced<'a> {
+pub(crate) struct ModelPrice<'a> {
     pub(crate) model: &'a str,
-    /// Its longest request.
+    /// The price of the longest request.
     pub(crate) prompt: Option<u64>,
-    /// A token of its answer.
+    /// The price of one token of the answer.
     pub(crate) token: u64,
-    /// The most tokens of its answer.
+    /// The largest number of tokens of the answer.
     pub(crate) longest: Option<u64>,
 }
 
-impl Unit<'_> {
-    /// The most for one call of an agent.
-    const fn of_call(&self, meta: &AgentMeta<'_>) -> Option<u64> {
+impl AnswerUnit<'_> {
+    /// Returns the largest cost of one call of an agent.
+    const fn call_cost(&self, meta: &AgentMeta<'_>) -> Option<u64> {
         let own = match meta.max_output_tokens {
             Some(tokens) => Some(tokens as u64),
             None => None,
         };
-        let Unit::Money(mut prices) = *self else { return own };
+        let AnswerUnit::Money(mut prices) = *self else { return own };
         while let [price, rest @ ..] = prices {
             if rest.is_empty() || same(price.model, meta.model) {
                 let longest = if own.is_some() { own } else { price.longest };
@@ -198,49 +209,50 @@ impl Unit<'_> {
         None
     }
 
-    /// Why it is not known.
-    const fn unknown(&self) -> Why {
+    /// Returns the reason why the cost of a call is unknown.
+    const fn unknown_reason(&self) -> UnboundedReason {
         match self {
-            Unit::Tokens => Why::Tokens,
-            Unit::Money(_) => Why::Price,
+            AnswerUnit::Tokens => UnboundedReason::Tokens,
+            AnswerUnit::Money(_) => UnboundedReason::Price,
         }
     }
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Cause<'a> {
+pub(crate) struct UnboundedCause<'a> {
     pub(crate) name: &'a str,
-    /// The nested workflow around it, if any.
+    /// The nested workflow around the step, if any.
     pub(crate) inside: &'a str,
-    pub(crate) why: Why,
+    pub(crate) why: UnboundedReason,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Why {
-    /// An agent with tools and without `max_turns`; the next three are without it, too.
+pub(crate) enum UnboundedReason {
+    /// An agent with tools and without `max_turns`. The next three agents have no `max_turns`
+    /// either.
     Tools,
-    /// Tools may be added to it at run time.
+    /// Tools may be added to the agent at run time.
     MoreTools,
     Transfer,
-    /// It answers with another type than text.
+    /// The agent answers with another type than text.
     Typed,
-    /// Agents are among its tools.
+    /// The agent uses agents as tools.
     Agents,
-    /// Its description does not say how often it asks a model.
+    /// The description does not state how often the agent calls a model.
     Silent,
-    /// It may call its tools as often as its model likes.
+    /// The model decides how often it calls tools.
     ToolCalls,
-    /// It has no `max_output_tokens`.
+    /// The agent has no `max_output_tokens`.
     Tokens,
-    /// There is no price for its model, or the most tokens of that are not known.
+    /// The price of the agent's model is unknown, or the longest answer of the model is.
     Price,
-    /// It has no `timeout`.
+    /// The agent has no `timeout`.
     Timeout,
-    /// It has a tool without `timeout`, or one that may be anything.
+    /// The agent has a tool without `timeout`, or may get tools at run time.
     ToolTimeout,
-    /// Callbacks, or functions that make its instruction, run in its turns.
+    /// Callbacks, or functions that make the instruction, run in the agent's turns.
     OwnCode,
-    /// The same of a block.
+    /// The block has callbacks.
     BlockCode,
     /// An `await` without `timeout`.
     Wait,
@@ -250,16 +262,16 @@ pub(crate) enum Why {
     Each,
 }
 
-impl<'a> Causes<'a> {
+impl<'a> UnboundedCauses<'a> {
     pub(crate) const fn new() -> Self {
-        Self::counted_by(Unit::Tokens)
+        Self::with_unit(AnswerUnit::Tokens)
     }
 
-    pub(crate) const fn counted_by(unit: Unit<'a>) -> Self {
+    pub(crate) const fn with_unit(unit: AnswerUnit<'a>) -> Self {
         Self { first: [None; 3], count: 0, unit, known_calls: false }
     }
 
-    pub(crate) const fn add(&mut self, cause: Cause<'a>) {
+    pub(crate) const fn add(&mut self, cause: UnboundedCause<'a>) {
         if self.count < self.first.len() {
             self.first[self.count] = Some(cause);
         }

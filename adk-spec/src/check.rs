@@ -1,7 +1,8 @@
-//! What is wrong with a workflow: `const fn` over slices, so that one rule serves the compiler and the run time.
+//! The checks of a workflow: `const fn` over slices, so that the compiler and the run time share
+//! each rule.
 //!
-//! `workflow!` calls `facts` in const evaluation and raises each finding under the token of its step. For a tree
-//! that was built at run time, [`faults`] gives the same findings as values.
+//! `workflow!` calls `facts` in const evaluation and raises each diagnostic at the token of its
+//! step. For a tree that is built at run time, [`faults`] returns the same diagnostics as values.
 
 pub(crate) mod bounds;
 pub(crate) mod facts;
@@ -27,17 +28,18 @@ impl serde::Serialize for Check {
     }
 }
 
-/// A fault of a workflow.
+/// An error that a check finds in a workflow.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Fault {
+pub struct Diagnostic {
     /// The check, such as `name-duplicate`.
     pub check: Check,
     /// The step, agent or block; empty for the workflow itself.
     pub node: String,
-    /// The fact, the names, and what to do; begins with the name of the check.
+    /// The fact, with its names, and the remedy. Begins with the name of the check.
     pub message: String,
-    /// Its place in the document that the tree was read from, such as `sub_agents[1].max_iterations`; empty without one.
+    /// The place in the document that the tree was read from, such as
+    /// `sub_agents[1].max_iterations`; empty for a tree that was not read from a document.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// The index of the step in the spec.
@@ -45,27 +47,27 @@ pub struct Fault {
     pub step: Option<usize>,
 }
 
-impl Fault {
-    /// A fault that a builder finds by itself.
+impl Diagnostic {
+    /// Creates a diagnostic that a builder finds itself.
     pub fn new(check: Check, node: impl Into<String>, message: impl fmt::Display) -> Self {
         let message = format!("{check}: {message}");
         Self { check, node: node.into(), message, place: String::new(), step: None }
     }
 
-    fn of(node: &str, message: &Message) -> Self {
+    fn from_message(node: &str, message: &Message) -> Self {
         let (check, message) = (message.check().unwrap_or(Check::Syntax), message.as_str().to_owned());
         Self { check, node: node.to_owned(), message, place: String::new(), step: None }
     }
 
-    /// The fault with its place in what the tree was read from.
+    /// Sets the place in the document that the tree was read from.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.place = place.into();
         self
     }
 
-    /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
-    /// `.flow_checks(false)`.
+    /// Returns whether the diagnostic is about the flow of keys and exits. `.flow_checks(false)`
+    /// turns these checks off for a tree that is built at run time.
     pub fn is_of_flow(&self) -> bool {
         matches!(
             self.check,
@@ -81,7 +83,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.place.is_empty() {
             f.write_str(&self.message)
@@ -91,8 +93,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of a workflow, in the order of its steps, as the compiler reports them. Something that is wrong with a key is
-/// reported once, at the first step where it matters, and its type at each step that has another one.
+/// Returns all diagnostics of a workflow, in the order of its steps, as the compiler reports them.
+///
+/// An error of a key is reported once, at the first step where it matters. A wrong type of a key is
+/// reported at each step with a different type.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -101,50 +105,54 @@ impl fmt::Display for Fault {
 ///     Step::new("again", StepKind::Loop { max: Some(0), until: None }, 1),
 ///     Step::new("", StepKind::End, 1),
 /// ];
-/// let faults = adk::check::faults(&Spec::new("writing", "", &steps));
-/// let checks: Vec<_> = faults.iter().map(|fault| fault.check.name()).collect();
+/// let diagnostics = adk::check::faults(&Spec::new("writing", "", &steps));
+/// let checks: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.check.name()).collect();
 /// assert_eq!(checks, ["loop-max", "block-empty"]);
 /// ```
-pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
+pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
     if !is_tree(spec.steps) {
-        let fact = ["the steps of `", spec.name, "` are no tree: a block does not end where it says"];
-        return vec![Fault::of("", &Message::of(Check::Syntax, &fact))];
+        let fact =
+            ["the steps of `", spec.name, "` do not form a tree: a block does not end at its recorded end"];
+        return vec![Diagnostic::from_message("", &Message::of(Check::Syntax, &fact))];
     }
     let mut table = vec![None; names::slots(spec)];
-    let mut findings = vec![names::Finding::None; spec.steps.len()];
-    names::find(spec, &mut table, &mut findings, false);
-    let mut faults = Vec::new();
-    if let Some(message) = names::of_workflow(spec) {
-        faults.push(Fault::of("", &message));
+    let mut name_diagnostics = vec![names::NameDiagnostic::None; spec.steps.len()];
+    names::find(spec, &mut table, &mut name_diagnostics, false);
+    let mut diagnostics = Vec::new();
+    if let Some(message) = names::describe_workflow_name(spec) {
+        diagnostics.push(Diagnostic::from_message("", &message));
     }
-    keys::declared_twice(spec, &mut faults);
-    let mut flow = flow::faults(spec).into_iter().peekable();
-    for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
-        let first = faults.len();
-        if let Some(message) = names::describe(spec, step, finding).or_else(|| names::of_step(step)) {
-            faults.push(Fault::of(step.name, &message));
+    keys::declared_twice(spec, &mut diagnostics);
+    let mut flow = flow::diagnostics(spec).into_iter().peekable();
+    for (at, (step, name_diagnostic)) in spec.steps.iter().zip(&name_diagnostics).enumerate() {
+        let first = diagnostics.len();
+        if let Some(message) =
+            names::describe(spec, step, name_diagnostic).or_else(|| names::describe_step_name(step))
+        {
+            diagnostics.push(Diagnostic::from_message(step.name, &message));
         }
-        own(spec, step, spec.steps, &mut faults);
-        while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
-            let found = Fault::of(step.name, &message);
-            // What is empty is not said to be endless too.
+        check_step(spec, step, spec.steps, &mut diagnostics);
+        while let Some((_, message)) = flow.next_if(|(step, _)| *step == at) {
+            let found = Diagnostic::from_message(step.name, &message);
+            // An empty loop is reported as empty, and not also as endless.
             if found.check != Check::LoopEndless || !is_empty(step, spec.steps) {
-                faults.push(found);
+                diagnostics.push(found);
             }
         }
-        for fault in faults.iter_mut().skip(first) {
-            fault.step = Some(at);
+        for diagnostic in diagnostics.iter_mut().skip(first) {
+            diagnostic.step = Some(at);
         }
     }
-    faults.extend(flow.map(|(_, message)| Fault::of("", &message)));
-    // How often a model is asked depends on the type that it has to answer with.
-    if !faults.iter().any(|fault| fault.check == Check::KeyType) {
-        faults.extend(bounds::describe(spec).map(|message| Fault::of("", &message)));
+    diagnostics.extend(flow.map(|(_, message)| Diagnostic::from_message("", &message)));
+    // The number of model calls depends on the answer type, so bounds are checked only when all
+    // types agree.
+    if !diagnostics.iter().any(|diagnostic| diagnostic.check == Check::KeyType) {
+        diagnostics.extend(bounds::describe(spec).map(|message| Diagnostic::from_message("", &message)));
     }
-    faults
+    diagnostics
 }
 
-/// Whether every block ends where it says, inside of the block around it.
+/// Returns whether every block ends at its recorded end, inside the block around it.
 fn is_tree(steps: &[Step<'_>]) -> bool {
     let mut open = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -158,51 +166,56 @@ fn is_tree(steps: &[Step<'_>]) -> bool {
     open.is_empty()
 }
 
-/// The faults of a step that has nothing to do with others, those of nested workflows included.
-fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
+/// Adds the diagnostics of one step that do not depend on other steps, and those of the steps
+/// inside it.
+fn check_step(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], diagnostics: &mut Vec<Diagnostic>) {
     let max = if spec.built { "max_iterations" } else { "max" };
     let limit = match &step.kind {
-        StepKind::Agent { meta, .. } => return of_agent(spec, step.name, meta, faults),
+        StepKind::Agent { meta, .. } => return check_agent(spec, step.name, meta, diagnostics),
         StepKind::Loop { max: Some(0), .. } => Some(max),
         StepKind::Parallel { max_concurrency: Some(0), .. } => Some("max_concurrency"),
         StepKind::Each { max: Some(0), .. } => Some("max_elements"),
         StepKind::Try(Attempts { most: 0, .. }) => Some("attempts"),
         _ => None,
     };
-    faults.extend(limit.map(|word| Fault::of(step.name, &limits::describe(word, step.name, 0))));
+    diagnostics
+        .extend(limit.map(|word| Diagnostic::from_message(step.name, &limits::describe(word, step.name, 0))));
     if is_empty(step, steps) {
         let step_or_agent = if spec.built { "an agent into it" } else { "a step into it" };
         let fact = ["block `", step.name, "` has no steps; help: remove it, or put ", step_or_agent];
-        faults.push(Fault::of(step.name, &Message::of(Check::BlockEmpty, &fact)));
+        diagnostics.push(Diagnostic::from_message(step.name, &Message::of(Check::BlockEmpty, &fact)));
     }
 }
 
-/// Whether it is a block without steps.
+/// Returns whether a step is a block without steps.
 fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
     let block = matches!(step.kind, StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. });
     let next = steps.get(step.end.saturating_sub(1));
     block && next.is_none_or(|last| std::ptr::eq(last, step))
 }
 
-/// The faults of an agent, and of those that it may transfer to.
-fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, faults: &mut Vec<Fault>) {
+/// Adds the diagnostics of an agent, and of the agents that it may transfer to.
+fn check_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let answer =
         meta.writes.iter().find(|key| !key.optional && !meta.own_code && meta.kind == AgentKind::Llm);
     let answer = answer.map_or("", |key| key.name);
     for at in 0..meta.tools.len() {
         let found = tools::describe(name, answer, meta.tools, at);
         let found = found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
-        faults.extend(found.map(|message| Fault::of(name, &message)));
+        diagnostics.extend(found.map(|message| Diagnostic::from_message(name, &message)));
     }
     for inner in meta.steps {
-        own(spec, inner, meta.steps, faults);
+        check_step(spec, inner, meta.steps, diagnostics);
     }
     for target in meta.transfer {
         let target_step = Step::new(target.name, StepKind::Agent { meta: target, instance: false }, 0);
         if spec.built {
-            faults.extend(names::of_step(&target_step).map(|message| Fault::of(target.name, &message)));
+            diagnostics.extend(
+                names::describe_step_name(&target_step)
+                    .map(|message| Diagnostic::from_message(target.name, &message)),
+            );
         }
-        of_agent(spec, target.name, target, faults);
+        check_agent(spec, target.name, target, diagnostics);
     }
 }
 

@@ -1,7 +1,7 @@
-//! Lengths of time as people write them: `"72h"`.
+//! Durations as text: `"72h"`.
 
-/// The milliseconds of a number with a unit, `ms`, `s`, `m` or `h`: of `"1.5s"` 1500. `None` for any other text, and for
-/// more than a `u64` holds.
+/// Parses a number with a unit (`ms`, `s`, `m` or `h`) as milliseconds: `"1.5s"` is 1500. Returns
+/// `None` for any other text, and for values that do not fit into a `u64`.
 ///
 /// ```
 /// assert_eq!(adk_spec::duration::millis("72h"), Some(259_200_000));

@@ -1,140 +1,144 @@
-//! What a step reads and writes, one effect after the other, under the keys that it has at the place of the step.
+//! [`Effects`]: the reads and writes of a step, under the key names at the place of the step.
 //!
-//! This is the only place that knows what belongs to a step: its agent, the agents to which it may transfer, the agents and
-//! workflows that are its tools, the tools of all of them, and what the steps inside of workflows do to keys of the
-//! session. The checker, `each`, the defaults of nested inputs and the lints all ask it.
+//! Only this module knows what belongs to a step: the agent, its transfer targets, the agents and
+//! workflows that are its tools, the tools of all of them, and what steps inside of workflows do to
+//! keys of the session. The checker, `each`, the defaults of nested inputs and the lints use this
+//! module.
 //!
-//! There are no iterators in const evaluation: [`Effects`] is one by hand, and at run time a real one.
+//! Const evaluation has no iterators, so [`Effects`] has its own `next` method. At run time it is
+//! an [`Iterator`] too.
 
 mod below;
-mod place;
+mod scope;
 
-use self::below::{below, start, starts};
-pub(crate) use self::below::{contains, is_alone, is_session, may_exit, runs_together, tool};
-use self::place::Place;
-pub(crate) use self::place::written_as;
+use self::below::{agent_below, start_count, start_key};
+pub(crate) use self::below::{contains, find_tool, is_alone, is_session_key, may_exit, runs_together};
+use self::scope::KeyScope;
+pub(crate) use self::scope::output_name;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Module, Renames, StepKind, ToolMeta};
 
-/// The slot of what is not one of the agent's own keys.
+/// The slot of a key that is not one of the agent's own keys.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
 /// One effect of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect<'a> {
-    /// The key, as the workflow around the step calls it.
+    /// The key, by its name in the workflow around the step.
     pub key: &'a str,
-    /// What is done to it.
+    /// The kind of access.
     pub act: Act<'a>,
-    /// It is done inside of a workflow, to a key of the session.
+    /// Whether the access happens inside a workflow, to a key of the session.
     pub is_inside: bool,
 }
 
-/// What is done to a key.
+/// An access to a key.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Act<'a> {
-    /// A prompt reads it.
+    /// A read in a prompt.
     Prompt {
-        /// Only where it is there.
+        /// Whether the key may be absent.
         optional: bool,
-        /// Where the prompt was written; empty for a literal.
+        /// The source of the prompt; empty for a literal.
         source: &'a str,
-        /// The renaming of the instance by which it has this key.
+        /// The renaming of the instance that applies to the key.
         renamed: Option<usize>,
-        /// The agent whose prompt it is, if it is not the agent of the step.
+        /// The agent that has the prompt, if it is not the agent of the step.
         target: Option<&'a str>,
     },
-    /// A parameter or an input reads it.
+    /// A read by a parameter or an input.
     Read {
         /// The key as its reader declares it.
         spec: KeySpec<'a>,
-        /// Which of the reader's keys it is; those of tools have none.
+        /// The index among the reader's keys. Keys of tools have none.
         slot: usize,
-        /// The renaming of the instance by which it has this key.
+        /// The renaming of the instance that applies to the key.
         renamed: Option<usize>,
-        /// The agent or tool that reads it, if it is not the agent of the step.
+        /// The agent or tool that reads the key, if it is not the agent of the step.
         target: Option<&'a str>,
     },
-    /// A workflow needs this key of the session.
+    /// A key of the session that a workflow needs.
     State(KeySpec<'a>),
-    /// A workflow sets this key of the session when it starts.
+    /// A write of a session key by a workflow when it starts.
     Start,
-    /// The agent of the step writes it.
+    /// A write by the agent of the step.
     Write {
         /// The key as the agent declares it.
         spec: KeySpec<'a>,
-        /// Which of its keys it is.
+        /// The index among the agent's keys.
         slot: usize,
-        /// Whether it has written it whenever it ends.
+        /// Whether the agent has always written the key when it ends.
         sure: bool,
     },
-    /// Something that belongs to the step may write it.
+    /// A possible write by an agent or tool that belongs to the step.
     May(KeySpec<'a>),
 }
 
 impl Act<'_> {
-    /// Whether the key may have another value after it.
+    /// Returns whether the key may have another value after the access.
     pub const fn is_write(&self) -> bool {
         matches!(self, Self::Start | Self::Write { .. } | Self::May(_))
     }
 }
 
-/// How deep agents may be nested below a step: transfer targets, agents as tools and steps of workflows. A deeper one is
-/// refused.
+/// The largest depth of agents below a step: transfer targets, agents as tools and steps of
+/// workflows. Deeper agents are rejected.
 pub(crate) const DEEPEST: usize = 128;
 
-/// All that the agent of a step does to keys: reads, then what is below it, then writes.
+/// An iterator over all accesses of a step's agent to keys: reads, then the agents below it, then
+/// writes.
 #[derive(Debug)]
 pub struct Effects<'a> {
     /// The agent of the step.
     step: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
-    /// The agent that is looked at.
-    at: Frame<'a>,
-    /// The way from the agent of the step to that one. Numbers alone: an array of frames takes 6 KB, and each move copies it.
-    way: [Turn; DEEPEST],
+    /// The current agent.
+    at: AgentCursor<'a>,
+    /// The path from the agent of the step to the current agent. The path holds only indices,
+    /// because an array of cursors takes 6 KB and each move copies it.
+    path: [ChildIndex; DEEPEST],
     depth: usize,
     is_too_deep: bool,
     phase: Phase,
     i: usize,
     j: usize,
     scan: Option<Placeholders<'a>>,
-    /// Whether reads are asked for at all.
+    /// Whether the iterator includes reads.
     reads: bool,
-    /// Whether what is inside of workflows is.
+    /// Whether the iterator includes the steps inside of workflows.
     inside: bool,
 }
 
-/// An agent on the way down.
+/// An agent on the path.
 #[derive(Clone, Copy, Debug)]
-struct Frame<'a> {
+struct AgentCursor<'a> {
     meta: &'a AgentMeta<'a>,
     role: Role,
-    /// How many agents below it, or how many steps inside, were looked at.
+    /// The number of visited agents below this agent, or of visited steps inside it.
     next: usize,
-    place: Place<'a>,
+    scope: KeyScope<'a>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> AgentCursor<'a> {
     const fn of_step(
         meta: &'a AgentMeta<'a>,
         renames: &'a Renames<'a>,
         workflow: Option<&'a AgentMeta<'a>>,
     ) -> Self {
-        Self { meta, role: Role::Step, next: 0, place: Place { own: meta, renames, workflow } }
+        Self { meta, role: Role::Step, next: 0, scope: KeyScope { own: meta, renames, workflow } }
     }
 
-    const fn below(&self, number: usize) -> Option<Self> {
+    const fn child_below(&self, number: usize) -> Option<Self> {
         let role = if number < self.meta.transfer.len() { Role::Target } else { Role::Tool };
-        match below(self.meta, number) {
-            Some(meta) => Some(Self { meta, role, next: 0, place: self.place }),
+        match agent_below(self.meta, number) {
+            Some(meta) => Some(Self { meta, role, next: 0, scope: self.scope }),
             None => None,
         }
     }
 
-    /// The agent of a step of this workflow, if that step is one of an agent.
-    const fn inside(&self, number: usize) -> Option<Self> {
+    /// Returns the cursor of the agent of a step in this workflow; `None` if the step has no agent.
+    const fn child_inside(&self, number: usize) -> Option<Self> {
         let step = &self.meta.steps[number];
         match step.kind {
             StepKind::Agent { meta, .. } => Some(Self::of_step(meta, &step.renames, Some(self.meta))),
@@ -151,12 +155,12 @@ enum Role {
     Tool,
 }
 
-/// One level of the way down.
+/// One step of the path from an agent to an agent below it.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
-    /// The agent of that number among those below.
+enum ChildIndex {
+    /// The index among the agents below.
     Below(u32),
-    /// The step of that number inside of a workflow.
+    /// The index of the step inside a workflow.
     Inside(u32),
 }
 
@@ -175,13 +179,13 @@ enum Phase {
 }
 
 impl<'a> Effects<'a> {
-    /// Reads and writes of an agent, as an instance with these keys.
+    /// Creates the reads and writes of an agent, as an instance with these renamings.
     pub const fn of(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
         Self {
             step: meta,
             renames,
-            at: Frame::of_step(meta, renames, None),
-            way: [Turn::Below(0); DEEPEST],
+            at: AgentCursor::of_step(meta, renames, None),
+            path: [ChildIndex::Below(0); DEEPEST],
             depth: 0,
             is_too_deep: false,
             phase: Phase::Prompts,
@@ -193,7 +197,7 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Its writes alone, with the keys that workflows need of the session.
+    /// Creates only the writes of an agent, with the session keys that workflows need.
     pub const fn writes(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
         let mut all = Self::of(meta, renames);
         all.reads = false;
@@ -201,19 +205,19 @@ impl<'a> Effects<'a> {
         all
     }
 
-    /// The same without what is inside of workflows.
+    /// Leaves out the steps inside of workflows.
     #[must_use]
     pub const fn outside(mut self) -> Self {
         self.inside = false;
         self
     }
 
-    /// The agent that the last effect is of.
+    /// Returns the agent of the last effect.
     pub const fn agent(&self) -> &'a AgentMeta<'a> {
         self.at.meta
     }
 
-    /// The tool of that agent that the last effect is of.
+    /// Returns the tool of the last effect, if a tool of [`agent`](Self::agent) has the effect.
     pub const fn tool(&self) -> Option<&'a ToolMeta<'a>> {
         match self.phase {
             Phase::Tools | Phase::ToolReads => Some(&self.at.meta.tools[self.i]),
@@ -221,30 +225,33 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Whether the agent of the step does the last effect, or a tool of it.
+    /// Returns whether the last effect is one of the step's agent or of its tools.
     pub const fn is_own(&self) -> bool {
         self.depth == 0
     }
 
-    /// Whether the last effect is one of a tool, or of what is below one.
+    /// Returns whether the last effect is one of a tool, or of an agent below a tool.
     pub fn is_of_tool(&self) -> bool {
-        self.tool().is_some() || (0..=self.depth).any(|depth| matches!(self.frame(depth).role, Role::Tool))
+        self.tool().is_some()
+            || (0..=self.depth).any(|depth| matches!(self.cursor_at(depth).role, Role::Tool))
     }
 
-    /// Whether agents are nested deeper than is looked at.
+    /// Returns whether agents are nested deeper than the iterator follows.
     pub const fn is_too_deep(&self) -> bool {
         self.is_too_deep
     }
 
-    /// The name of who the last effect is of, if it is not the agent of the step: an agent or a tool.
-    pub(crate) const fn who(&self) -> Option<&'a str> {
+    /// Returns the name of the agent or tool that has the last effect, if it is not the agent of
+    /// the step.
+    pub(crate) const fn actor_name(&self) -> Option<&'a str> {
         match self.tool() {
             Some(tool) if self.depth == 0 => Some(tool.name),
             _ => self.target(),
         }
     }
 
-    /// The module of who the last effect is of, if it is not the agent of the step.
+    /// Returns the module of the agent or tool that has the last effect, if it is not the agent of
+    /// the step.
     pub(crate) const fn module(&self) -> Option<Module<'a>> {
         match (self.tool(), self.phase) {
             (Some(tool), _) => Some(tool.module),
@@ -253,7 +260,7 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// The next effect.
+    /// Returns the next effect.
     pub const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
             let found = match self.phase {
@@ -274,7 +281,7 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Where to begin with an agent.
+    /// Returns the first phase of the current agent.
     const fn first_phase(&self) -> Phase {
         match (self.reads, is_alone(self.at.meta)) {
             (true, _) => Phase::Prompts,
@@ -288,16 +295,17 @@ impl<'a> Effects<'a> {
         None
     }
 
-    /// An effect, if the workflow around the step knows its key: of what is inside of a workflow only the session's.
+    /// Creates an effect if the workflow around the step knows the key. Inside a workflow, only
+    /// keys of the session are known.
     const fn effect(&self, key: &'a str, act: Act<'a>) -> Option<Effect<'a>> {
-        match self.at.place.workflow {
+        match self.at.scope.workflow {
             None => Some(Effect { key, act, is_inside: false }),
-            Some(workflow) if is_session(workflow, key) => Some(Effect { key, act, is_inside: true }),
+            Some(workflow) if is_session_key(workflow, key) => Some(Effect { key, act, is_inside: true }),
             Some(_) => None,
         }
     }
 
-    /// The name of the agent, if it is not that of the step.
+    /// Returns the name of the current agent, if it is not the agent of the step.
     const fn target(&self) -> Option<&'a str> {
         if self.depth > 0 { Some(self.at.meta.name) } else { None }
     }
@@ -329,20 +337,20 @@ impl<'a> Effects<'a> {
     }
 
     const fn prompt(&self, key: &'a str, optional: bool, source: &'a str) -> Option<Effect<'a>> {
-        let (key, renamed) = self.at.place.read(key);
+        let (key, renamed) = self.at.scope.read_key(key);
         self.effect(key, Act::Prompt { optional, source, renamed, target: self.target() })
     }
 
     const fn next_read(&mut self) -> Option<Effect<'a>> {
         let (meta, slot) = (self.at.meta, self.i);
-        // The only input of a tool is what it is asked for.
+        // The only input of a tool is the request that it receives.
         let is_requested = matches!(self.at.role, Role::Tool) && meta.request_input().is_some();
         if slot >= meta.reads.len() || is_requested {
             return self.go_to(Phase::ToolReads);
         }
         self.i += 1;
         let spec = meta.reads[slot];
-        let (key, renamed) = self.at.place.read(spec.name);
+        let (key, renamed) = self.at.scope.read_key(spec.name);
         self.effect(key, Act::Read { spec, slot, renamed, target: self.target() })
     }
 
@@ -358,22 +366,22 @@ impl<'a> Effects<'a> {
         }
         let spec = tool.reads[self.j];
         self.j += 1;
-        let (key, renamed) = self.at.place.read(spec.name);
+        let (key, renamed) = self.at.scope.read_key(spec.name);
         let target = Some(if self.depth > 0 { self.at.meta.name } else { tool.name });
         self.effect(key, Act::Read { spec, slot: NO_SLOT, renamed, target })
     }
 
-    /// Goes on with the next agent below, or with what is inside of this one.
+    /// Continues with the next agent below, or with the inside of this agent.
     const fn descend(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta, next, .. } = self.at;
-        let Some(inner) = self.at.below(next) else {
+        let AgentCursor { meta, next, .. } = self.at;
+        let Some(inner) = self.at.child_below(next) else {
             if !self.inside || !matches!(meta.kind, AgentKind::Workflow) {
                 return self.go_to(Phase::Writes);
             }
             self.at.next = 0;
             return self.go_to(Phase::States);
         };
-        self.push(Turn::Below(next as u32), inner);
+        self.push(ChildIndex::Below(next as u32), inner);
         None
     }
 
@@ -389,43 +397,43 @@ impl<'a> Effects<'a> {
 
     const fn next_start(&mut self) -> Option<Effect<'a>> {
         let meta = self.at.meta;
-        if self.i == starts(meta) {
+        if self.i == start_count(meta) {
             return self.go_to(Phase::Inside);
         }
         self.i += 1;
-        match start(meta, &self.at.place, self.i - 1) {
+        match start_key(meta, &self.at.scope, self.i - 1) {
             Some(key) => Some(Effect { key, act: Act::Start, is_inside: true }),
             None => None,
         }
     }
 
-    /// Goes on with the next step of a workflow, or with what the workflow writes.
+    /// Continues with the next step of a workflow, or with the writes of the workflow.
     const fn step_inside(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta: workflow, next, .. } = self.at;
+        let AgentCursor { meta: workflow, next, .. } = self.at;
         if next == workflow.steps.len() {
             return self.go_to(Phase::Writes);
         }
-        match self.at.inside(next) {
-            Some(inner) => self.push(Turn::Inside(next as u32), inner),
+        match self.at.child_inside(next) {
+            Some(inner) => self.push(ChildIndex::Inside(next as u32), inner),
             None => self.at.next += 1,
         }
         None
     }
 
-    const fn push(&mut self, turn: Turn, inner: Frame<'a>) {
+    const fn push(&mut self, child: ChildIndex, inner: AgentCursor<'a>) {
         self.at.next += 1;
         if self.depth == DEEPEST {
             self.is_too_deep = true;
             return;
         }
-        self.way[self.depth] = turn;
+        self.path[self.depth] = child;
         self.depth += 1;
         self.at = inner;
         self.go_to(self.first_phase());
     }
 
     const fn next_write(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta, role, place, .. } = self.at;
+        let AgentCursor { meta, role, scope, .. } = self.at;
         let slot = self.i;
         if slot >= meta.writes.len() {
             return self.go_to(Phase::Tools);
@@ -433,24 +441,24 @@ impl<'a> Effects<'a> {
         self.i += 1;
         let spec = meta.writes[slot];
         if let Role::Target | Role::Tool = role {
-            return self.effect(place.written(spec.name), Act::May(spec));
+            return self.effect(scope.written_key(spec.name), Act::May(spec));
         }
-        let key = written_as(meta, place.renames, slot);
-        if place.workflow.is_some() {
+        let key = output_name(meta, scope.renames, slot);
+        if scope.workflow.is_some() {
             return self.effect(key, Act::May(spec));
         }
-        let sure = !spec.optional && place.targets_write(meta, key, DEEPEST);
+        let sure = !spec.optional && scope.targets_write(meta, key, DEEPEST);
         self.effect(key, Act::Write { spec, slot, sure })
     }
 
-    /// The next write of a tool. After the last one it goes on with the agent around this one.
+    /// Returns the next write of a tool. After the last tool, continues with the agent above.
     const fn next_in_tool(&mut self) -> Option<Effect<'a>> {
         let tools = self.at.meta.tools;
         if self.i < tools.len() {
             if self.j < tools[self.i].writes.len() {
                 let spec = tools[self.i].writes[self.j];
                 self.j += 1;
-                return self.effect(self.at.place.written(spec.name), Act::May(spec));
+                return self.effect(self.at.scope.written_key(spec.name), Act::May(spec));
             }
             (self.i, self.j) = (self.i + 1, 0);
             return None;
@@ -459,29 +467,29 @@ impl<'a> Effects<'a> {
             return self.go_to(Phase::Done);
         }
         self.depth -= 1;
-        self.at = self.frame(self.depth);
-        let (phase, last) = match self.way[self.depth] {
-            Turn::Below(number) => (Phase::Below, number),
-            Turn::Inside(number) => (Phase::Inside, number),
+        self.at = self.cursor_at(self.depth);
+        let (phase, last) = match self.path[self.depth] {
+            ChildIndex::Below(number) => (Phase::Below, number),
+            ChildIndex::Inside(number) => (Phase::Inside, number),
         };
         self.at.next = last as usize + 1;
         self.go_to(phase)
     }
 
-    /// The frame at a depth of the way down, as it was when it was entered.
-    const fn frame(&self, depth: usize) -> Frame<'a> {
-        let (mut frame, mut i) = (Frame::of_step(self.step, self.renames, None), 0);
+    /// Returns the cursor at a depth of the path, in the state in which it was entered.
+    const fn cursor_at(&self, depth: usize) -> AgentCursor<'a> {
+        let (mut cursor, mut i) = (AgentCursor::of_step(self.step, self.renames, None), 0);
         while i < depth {
-            let inner = match self.way[i] {
-                Turn::Below(number) => frame.below(number as usize),
-                Turn::Inside(number) => frame.inside(number as usize),
+            let inner = match self.path[i] {
+                ChildIndex::Below(number) => cursor.child_below(number as usize),
+                ChildIndex::Inside(number) => cursor.child_inside(number as usize),
             };
             if let Some(inner) = inner {
-                frame = inner;
+                cursor = inner;
             }
             i += 1;
         }
-        frame
+        cursor
     }
 }
 

@@ -1,10 +1,11 @@
-//! Names as numbers: const evaluation compares them where it would have to compare texts.
+//! Hashes of names: const evaluation compares numbers instead of texts.
 //!
-//! It interprets, and what is cheap elsewhere is not cheap there: `len` of a text costs as much as forty additions, and so each
-//! comparison of two texts as much as a hundred. So a key is hashed once, where it is described. Two of a million names have
-//! the same 64 bits once in more than ten million workflows.
+//! Const evaluation is an interpreter with its own costs: `len` of a text costs as much as forty
+//! additions, and a comparison of two texts as much as a hundred. A key is therefore hashed once,
+//! where it is described. Among workflows with a million names each, fewer than one in ten million
+//! has two names with the same 64 bits.
 
-/// A text as 64 bits.
+/// Returns the 64-bit hash of a text.
 pub const fn hash(text: &str) -> u64 {
     let mut bytes = text.as_bytes();
     let mut hasher = Hasher::NEW;
@@ -24,7 +25,7 @@ pub const fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// The same for a text whose bytes come one by one.
+/// A hasher for a text whose bytes arrive one by one.
 #[derive(Debug)]
 pub struct Hasher {
     hash: u64,
@@ -33,7 +34,7 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// Of no bytes yet.
+    /// The hasher of an empty text.
     pub const NEW: Self = Self { hash: 0xcbf2_9ce4_8422_2325, word: 0, bits: 0 };
 
     /// Adds a byte.
@@ -46,26 +47,27 @@ impl Hasher {
         }
     }
 
-    /// The hash. A bit after the last byte tells how many bytes there are.
+    /// Returns the hash. A bit after the last byte encodes the number of bytes.
     pub const fn finish(&self) -> u64 {
         mixed(self.hash, self.word | 1 << self.bits)
     }
 }
 
-/// The same 64 bits for one name in one place, others for the same name in another.
+/// Combines a hash with a word, such as a name with the number of its scope.
 pub const fn mixed(hash: u64, word: u64) -> u64 {
-    // The high half of the product is folded in: a word has bytes that differ in its high bits alone.
+    // The high half of the product is folded in, because words may differ only in their high bits.
     let product = (hash ^ word) as u128 * 0x9e37_79b9_7f4a_7c15_u128;
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// Whether two texts are equal; a call costs as much as some twenty steps, so it takes several bytes at a time.
+/// Returns whether two texts are equal. A call costs as much as twenty steps, so the function
+/// compares several bytes at a time.
 pub const fn same(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;
     }
-    // The ends first: numbered names differ there.
+    // The ends come first, because numbered names differ there.
     while let ([rest_a @ .., a0, a1, a2, a3], [rest_b @ .., b0, b1, b2, b3]) = (a, b) {
         if *a3 != *b3 || *a2 != *b2 || *a1 != *b1 || *a0 != *b0 {
             return false;
@@ -86,7 +88,7 @@ mod tests {
     use super::{Hasher, hash, same};
     use std::collections::HashSet;
 
-    /// Texts of each length, and those that differ from them in one place.
+    /// Returns texts of each length, and texts that differ from them in one place.
     fn texts() -> Vec<String> {
         let letters = "abcdefghijklmnopqrstuvwxyz";
         let mut all: Vec<String> = (0..20).map(|len| letters[..len].to_owned()).collect();
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_any_length_are_told_apart() {
+    fn texts_of_any_length_have_different_hashes() {
         let mut all = texts();
         all.extend(
             (0..100_000).flat_map(|n| [format!("key_{n}"), format!("{n}"), format!("generated::agent_{n}")]),
@@ -112,9 +114,9 @@ mod tests {
         }
     }
 
-    /// The macros compute the same and have the same test.
+    /// The macros compute the same hashes and have the same test.
     #[test]
-    fn the_same_as_that_of_the_macros() {
+    fn hashes_equal_those_of_the_macros() {
         let all = ["", "a", "draft", "user:id", "criticism", "a_key_of_24_bytes_in_all", "schlüssel"];
         let hashes = all.map(hash);
         assert_eq!(

@@ -1,9 +1,9 @@
-//! A workflow as data, its checks and its pictures.
+//! A workflow as data, with its checks and its diagrams.
 //!
-//! An internal crate of `adk-workflow`, for its macros and for `adk-workflow-core`, which re-exports [`spec`] and [`check`]. Users
-//! depend on `adk-workflow` and write `use adk::...`.
+//! This is an internal crate of `adk-workflow`, for its macros and for `adk-workflow-core`, which
+//! re-exports [`spec`] and [`check`]. Users depend on `adk-workflow` and write `use adk::...`.
 
-// Without the feature `workflow` some of these functions have no caller.
+// Without the feature `workflow`, some of these functions have no caller.
 #![cfg_attr(not(feature = "workflow"), allow(dead_code))]
 
 #[macro_use]

@@ -1,24 +1,25 @@
-//! What is legal but suspicious: told to those who ask, and never an error.
+//! [`Lint`]: workflows that are legal but suspicious. Lints are reported on request and are never
+//! errors.
 
 mod keys;
 mod placeholder;
 
-use self::keys::{Read, by_tools, names_keys, of_agent, read, written};
+use self::keys::{KeyRead, add_agent_reads, add_tool_writes, names_keys, read_keys, written_keys};
 use crate::effects::Effects;
 use crate::nearest::nearest;
 use crate::spec::{AgentKind, AgentMeta, Conversation, ERROR_KEY, Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
 
-/// Something that is legal but suspicious.
+/// A legal but suspicious part of a workflow.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Lint {
-    /// Which one, such as `key-unread`.
+    /// The name of the lint, such as `key-unread`.
     pub lint: &'static str,
     /// The agent, block or input; empty for the workflow itself.
     pub node: String,
-    /// The fact, the names, and what to do; begins with the name of the lint.
+    /// The fact, with its names, and the remedy. Begins with the name of the lint.
     pub message: String,
 }
 
@@ -29,45 +30,49 @@ impl fmt::Display for Lint {
 }
 
 impl Spec<'_> {
-    /// What is legal but suspicious in a workflow, inputs first, then keys, blocks and agents.
+    /// Returns the lints of a workflow: inputs first, then keys, blocks and agents.
     ///
-    /// | lint | what it finds |
+    /// | lint | finds |
     /// |---|---|
-    /// | `input-unread` | an input that nobody reads |
+    /// | `input-unread` | an input that is never read |
     /// | `key-unread` | a key that is written, or given by `each`, and never read |
-    /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
-    /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
+    /// | `key-unwritten` | a key that is only read where it may be absent, as by `{note?}` or an `Option`, and never written |
+    /// | `until-constant` | a loop that only `until` ends, and whose key no step inside writes |
     /// | `parallel-single` | a parallel of one branch |
-    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that sees the conversation too: it is sent again for each element |
-    /// | `rounds-shown` | an agent with `include_contents: none` alone in a loop: by ADK's rule all its rounds are one turn, so it sees them |
+    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that also sees the conversation: it is sent again for each element |
+    /// | `rounds-shown` | an agent with `include_contents: none` as the only step of a loop: by ADK's rule all its rounds are one turn, so it sees them |
     /// | `step-unreachable` | steps after a `break` |
-    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is no key, `{other.len}` in a prompt, which is text to ADK and to us |
-    /// | `prompt-uncached` | a key before a long text that never changes, in a prompt: providers cache what is before it alone |
+    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is not a key, `{other.len}` in a prompt, which is text to ADK and to this crate |
+    /// | `prompt-uncached` | a key before a long constant text in a prompt: providers cache only the text before the key |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///
-    /// A renamed key that nobody writes is a fault, and none of these. Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
-    /// nested workflow. Keys with a prefix belong to the session, and keys of tools to the tools: neither counts.
-    /// Steps of a nested workflow are checked where that is defined.
+    /// A renamed key that no step writes is an error, not a lint. Placeholders of prompts are
+    /// reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a nested
+    /// workflow. Keys with a prefix belong to the session, and keys of tools belong to the tools:
+    /// neither counts. Steps of a nested workflow are checked at its own definition.
     ///
-    /// A test keeps a workflow free of them:
+    /// A test keeps a workflow free of lints:
     ///
     /// ```
     /// # use adk_spec as adk;
     /// # use adk::spec::{AgentKind, AgentMeta, InputSpec, Spec, Step, StepKind};
-    /// # const WRITER: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "writer").prompts(&["On {topic}."]);
-    /// # const STEPS: &[Step<'static>] = &[Step::new("writer", StepKind::Agent { meta: &WRITER, instance: false }, 0)];
+    /// # const WRITER: AgentMeta<'static> =
+    /// #     AgentMeta::new(AgentKind::Llm, "writer").prompts(&["On {topic}."]);
+    /// # const STEPS: &[Step<'static>] =
+    /// #     &[Step::new("writer", StepKind::Agent { meta: &WRITER, instance: false }, 0)];
     /// # struct Writing;
     /// # impl Writing {
-    /// #     const SPEC: Spec<'static> = Spec::new("writing", "", STEPS).inputs(&[InputSpec::new("topic", "String", false)]);
+    /// #     const SPEC: Spec<'static> = Spec::new("writing", "", STEPS)
+    /// #         .inputs(&[InputSpec::new("topic", "String", false)]);
     /// # }
     /// assert_eq!(Writing::SPEC.lints(), []);
     /// ```
     #[must_use]
     pub fn lints(&self) -> Vec<Lint> {
         let mut lints = Vec::new();
-        // A stub does not say what it reads.
+        // The description of a stub does not state what the agent reads.
         if !self.has_stub() {
-            let read = read(self);
+            let read = read_keys(self);
             self.unread_inputs(&read, &mut lints);
             self.unread_keys(&read, &mut lints);
             self.unwritten_keys(&mut lints);
@@ -92,21 +97,21 @@ impl Spec<'_> {
         for input in self.inputs.iter().filter(|input| !read.contains(input.name)) {
             let name = input.name;
             let fact = format!(
-                "input `{name}` is read by nobody; help: read it, as in `{{{name}}}` in a prompt, or remove it"
+                "input `{name}` is never read; help: read it, as in `{{{name}}}` in a prompt, or remove it"
             );
             lints.push(lint("input-unread", name, &fact));
         }
     }
 
     fn unread_keys(&self, read: &HashSet<&str>, lints: &mut Vec<Lint>) {
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         let mut is_unread = |key: &'_ str| {
             let is_own = !key.contains(':');
-            is_own && !read.contains(key) && told.insert(key.to_owned())
+            is_own && !read.contains(key) && reported.insert(key.to_owned())
         };
         for key in self.lets.iter().map(|key| key.name).filter(|key| is_unread(key)) {
             let fact = format!(
-                "`let {key}` is read by nobody; help: read it, as in `{{{key}}}` in a prompt, or remove it"
+                "`let {key}` is never read; help: read it, as in `{{{key}}}` in a prompt, or remove it"
             );
             lints.push(lint("key-unread", "", &fact));
         }
@@ -120,10 +125,10 @@ impl Spec<'_> {
                     lints.push(lint("key-unread", step.name, &fact));
                 }
                 StepKind::Agent { meta, .. } => {
-                    let writes = written(step.name, meta, &step.renames).into_iter();
+                    let writes = written_keys(step.name, meta, &step.renames).into_iter();
                     for (writer, key) in writes.filter(|(_, key)| is_unread(key)) {
                         let fact = format!(
-                            "`{writer}` writes `{key}`, and nobody reads it; help: read it, make it an output of the \
+                            "`{writer}` writes `{key}`, but no step reads it; help: read it, make it an output of the \
                              workflow, or do not write it"
                         );
                         lints.push(lint("key-unread", writer, &fact));
@@ -134,7 +139,7 @@ impl Spec<'_> {
         }
     }
 
-    /// An optional read takes a misspelt key for one that is absent.
+    /// Reports optional reads of keys that no step writes: an optional read hides a misspelt key.
     fn unwritten_keys(&self, lints: &mut Vec<Lint>) {
         let declared = self.inputs.iter().map(|input| input.name);
         let mut known: Vec<_> =
@@ -145,22 +150,23 @@ impl Spec<'_> {
                 StepKind::Each { item, .. } => known.push(item),
                 StepKind::Else => known.push(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
-                    known.extend(written(step.name, meta, &step.renames).into_iter().map(|(_, key)| key));
-                    by_tools(meta, &step.renames, &mut known);
-                    of_agent(step.name, meta, &step.renames, &mut reads);
+                    known
+                        .extend(written_keys(step.name, meta, &step.renames).into_iter().map(|(_, key)| key));
+                    add_tool_writes(meta, &step.renames, &mut known);
+                    add_agent_reads(step.name, meta, &step.renames, &mut reads);
                 }
                 _ => {}
             }
         }
-        let mut told = HashSet::new();
-        for Read { reader, key, .. } in reads.into_iter().filter(|read| read.optional) {
-            if key.contains(':') || known.contains(&key) || !told.insert(key) {
+        let mut reported = HashSet::new();
+        for KeyRead { reader, key, .. } in reads.into_iter().filter(|read| read.optional) {
+            if key.contains(':') || known.contains(&key) || !reported.insert(key) {
                 continue;
             }
             let near = nearest(key, known.iter().copied());
             let meant = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
             let fact = format!(
-                "`{reader}` reads `{key}` if it is there, and nobody writes it; help: {meant}declare `state {key}: TYPE` if \
+                "`{reader}` reads `{key}` if it exists, but no step writes it; help: {meant}declare `state {key}: TYPE` if \
                  the session holds it already, or remove it"
             );
             lints.push(lint("key-unwritten", reader, &fact));
@@ -198,14 +204,15 @@ impl Spec<'_> {
             {
                 let what = if name.is_empty() { "a second one" } else { name };
                 let fact = format!(
-                    "`{what}` stands behind a `break` and is never run; help: remove it, or put it before the `break`"
+                    "`{what}` comes after a `break` and never runs; help: remove it, or put it before the `break`"
                 );
                 lints.push(lint("step-unreachable", name, &fact));
             }
         }
     }
 
-    /// A turn begins with a word of the user or of another agent, and there is none.
+    /// A turn begins with a message of the user or of another agent, and such a loop contains
+    /// neither.
     fn shown_rounds(&self, lints: &mut Vec<Lint>) {
         for three in self.steps.windows(3) {
             if let [
@@ -225,12 +232,13 @@ impl Spec<'_> {
         }
     }
 
-    /// What an agent in an `each` needs is in its prompt.
+    /// Reports agents in an `each` that see the conversation, although their prompt names the keys
+    /// that they need.
     fn repeated_conversations(&self, lints: &mut Vec<Lint>) {
         let sees = |meta: &AgentMeta<'_>| {
             meta.kind == AgentKind::Llm && meta.conversation == Conversation::Shown && names_keys(meta)
         };
-        // The steps before this one are inside of an `each`.
+        // The steps before `end` are inside an `each`.
         let mut end = 0;
         for (at, step) in self.steps.iter().enumerate() {
             match step.kind {

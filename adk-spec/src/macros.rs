@@ -1,4 +1,4 @@
-//! What const evaluation lacks: loops over slices and ranges.
+//! Loops over slices and ranges, which const evaluation lacks.
 
 /// Runs a block for each element of a slice.
 macro_rules! each {
@@ -11,7 +11,7 @@ macro_rules! each {
     };
 }
 
-/// Whether a condition holds for an element of a slice.
+/// Returns whether a condition holds for any element of a slice.
 macro_rules! any {
     ($item:ident in $list:expr => $condition:expr) => {{
         let (mut rest, mut found): (&[_], _) = ($list, false);
@@ -22,7 +22,7 @@ macro_rules! any {
     }};
 }
 
-/// The first number of a range for which a condition holds.
+/// Returns the first number of a range for which a condition holds.
 #[cfg(feature = "workflow")]
 macro_rules! find {
     ($number:ident in $from:expr, $to:expr => $condition:expr) => {{
@@ -34,7 +34,7 @@ macro_rules! find {
     }};
 }
 
-/// The last number below one for which a condition holds.
+/// Returns the last number below a limit for which a condition holds.
 #[cfg(feature = "workflow")]
 macro_rules! rfind {
     ($number:ident below $end:expr => $condition:expr) => {{
@@ -47,7 +47,7 @@ macro_rules! rfind {
     }};
 }
 
-/// The first `Some` that an expression gives for an element of a slice.
+/// Returns the first `Some` of an expression over the elements of a slice.
 #[cfg(feature = "workflow")]
 macro_rules! first {
     ($item:ident in $list:expr => $option:expr) => {{

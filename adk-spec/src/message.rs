@@ -1,11 +1,11 @@
-//! Messages in const evaluation, where `format!` does not exist.
+//! [`Message`]: text in const evaluation, where `format!` does not exist.
 
 use crate::check::Check;
 
-/// What a message ends with that was cut off.
+/// The end of a truncated message.
 const CUT: &str = "...";
 
-/// A piece of text of limited length; what does not fit is cut off between two characters.
+/// A text of limited length. Text that does not fit is cut off between two characters.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
     bytes: [u8; Self::CAPACITY],
@@ -22,14 +22,14 @@ impl Default for Message {
 
 impl Message {
     const CAPACITY: usize = 4096;
-    /// Where text is cut off.
+    /// The length at which text is cut off.
     const MOST: usize = Self::CAPACITY - CUT.len();
 
     pub const fn new() -> Self {
         Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false, check: None }
     }
 
-    /// The message of a check.
+    /// Creates the message of a check.
     pub const fn of(check: Check, parts: &[&str]) -> Self {
         let mut message = Self::new();
         message.begin(check);
@@ -45,7 +45,7 @@ impl Message {
         self.all(&[check.name(), ": "]);
     }
 
-    /// The check with which it begins.
+    /// Returns the check with which the message begins.
     pub const fn check(&self) -> Option<Check> {
         self.check
     }
@@ -66,7 +66,7 @@ impl Message {
         self.is_cut = true;
     }
 
-    /// So many bytes, for which there is room.
+    /// Adds the first `fits` bytes of a text, for which there is room.
     const fn put(&mut self, text: &str, fits: usize) {
         let (_, room) = self.bytes.split_at_mut(self.len);
         room.split_at_mut(fits).0.copy_from_slice(text.as_bytes().split_at(fits).0);
@@ -99,7 +99,7 @@ impl Message {
         }
     }
 
-    /// A number, as it is written.
+    /// Adds a number in decimal.
     pub const fn number(&mut self, number: i128) {
         let mut digits = [0_u8; 40];
         let mut at = digits.len();
@@ -120,7 +120,7 @@ impl Message {
         }
     }
 
-    /// Ends const evaluation with it, if there is anything to say.
+    /// Ends const evaluation with the message, unless the message is empty.
     #[track_caller]
     pub const fn raise(&self) {
         if !self.is_empty() {

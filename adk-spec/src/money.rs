@@ -1,4 +1,4 @@
-//! Money: amounts, what models cost, and budgets.
+//! [`Money`], [`Budget`] and the prices of models.
 
 #[cfg(feature = "workflow")]
 mod prices;
@@ -13,55 +13,55 @@ pub use quote::Quote;
 use std::fmt;
 use std::str::FromStr;
 
-/// How many of the smallest amount make one of a currency: a token costs millionths of cents.
+/// The number of smallest amounts in one unit of a currency. A token costs millionths of cents.
 const UNIT: u64 = 1_000_000_000_000;
-/// The digits after the point that an amount may have.
+/// The number of digits that an amount may have after the point.
 const DIGITS: usize = 12;
 
-/// An amount of money, in the currency of the [`Prices`] by which it was counted. Exact to the twelfth digit after the point,
-/// up to 18 million.
+/// An amount of money, in the currency of the [`Prices`] that it was computed with. Amounts are
+/// exact to the twelfth digit after the point, up to 18 million.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "workflow", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Money(u64);
 
 impl Money {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// Whether it is nothing.
+    /// Returns whether the amount is zero.
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
 
-    /// So many of the smallest amount.
-    pub(crate) const fn of_parts(parts: u64) -> Self {
+    /// Creates an amount from a number of the smallest amount.
+    pub(crate) const fn from_parts(parts: u64) -> Self {
         Self(parts)
     }
 
-    /// The millionth of a millionth of one of its currency.
+    /// Returns the amount in millionths of a millionth of one unit of the currency.
     pub const fn parts(self) -> u64 {
         self.0
     }
 
-    /// Both together.
+    /// Adds two amounts.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The first without the second, or nothing.
+    /// Subtracts an amount. The result is at least zero.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// So many times that.
+    /// Multiplies the amount.
     #[must_use]
     pub const fn times(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times))
     }
 
-    /// Reads `0.50`.
+    /// Parses `0.50`.
     const fn read(text: &[u8]) -> Option<Self> {
         let (mut parts, mut after, mut any) = (0_u64, None, false);
         let mut i = 0;
@@ -114,7 +114,7 @@ impl std::iter::Sum for Money {
     }
 }
 
-/// With at least two digits after the point: `0.50`, `0.000325`.
+/// Writes at least two digits after the point: `0.50`, `0.000325`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rest = format!("{:012}", self.0 % UNIT);
@@ -123,7 +123,7 @@ impl fmt::Display for Money {
     }
 }
 
-/// Reads an amount such as `0.50`.
+/// Parses an amount such as `0.50`.
 impl FromStr for Money {
     type Err = BudgetError;
 
@@ -137,7 +137,7 @@ impl FromStr for Money {
 pub struct Currency([u8; 3]);
 
 impl Currency {
-    /// Its code.
+    /// Returns the code of the currency.
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
@@ -170,7 +170,8 @@ impl FromStr for Currency {
     }
 }
 
-/// What a run, a block or an agent may use: `"0.50 USD"`, or `"20_000 tokens"` of requests and answers together.
+/// A limit of money or tokens for a run, a block or an agent: `"0.50 USD"`, or `"20_000 tokens"` of
+/// requests and answers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "workflow",
@@ -178,14 +179,14 @@ impl FromStr for Currency {
     serde(into = "String", try_from = "String")
 )]
 pub enum Budget {
-    /// So much money.
+    /// An amount of money.
     Money(Money, Currency),
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(u64),
 }
 
 impl Budget {
-    /// Reads it; `None` where the text is no budget.
+    /// Parses a budget. Returns `None` if the text is not a budget.
     pub const fn read(text: &str) -> Option<Self> {
         let text = text.as_bytes().trim_ascii();
         let mut i = 0;
@@ -196,7 +197,7 @@ impl Budget {
         let word = word.trim_ascii();
         if let b"tokens" = word {
             let Some(Money(parts)) = Money::read(number) else { return None };
-            // A part of a token is none.
+            // A fraction of a token is not a budget.
             return if parts % UNIT == 0 { Some(Self::Tokens(parts / UNIT)) } else { None };
         }
         match (Money::read(number), Currency::read(word)) {
@@ -205,15 +206,15 @@ impl Budget {
         }
     }
 
-    /// The same of a text that was read before.
+    /// Parses a budget that was parsed before.
     ///
     /// # Panics
-    /// When the text is no budget; in const evaluation that is an error of the compiler.
+    /// If the text is not a budget. In const evaluation, the panic is a compile error.
     #[must_use]
     pub const fn of(text: &str) -> Self {
         match Self::read(text) {
             Some(budget) => budget,
-            None => panic!("syntax: this is no budget; help: write \"0.50 USD\" or \"20_000 tokens\""),
+            None => panic!("syntax: this is not a budget; help: write \"0.50 USD\" or \"20_000 tokens\""),
         }
     }
 }
@@ -249,13 +250,13 @@ impl TryFrom<String> for Budget {
     }
 }
 
-/// A text that is no budget, no amount or no currency.
+/// The error for a text that is not a budget, an amount or a currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetError;
 
 impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this is no budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
+        f.write_str("this is not a budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
     }
 }
 

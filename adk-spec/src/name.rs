@@ -1,4 +1,4 @@
-//! Names and keys: a literal or shared text, cheap to clone either way.
+//! [`Name`]: names and keys as literal or shared text, cheap to clone either way.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// The name of an agent or of a state key.
 ///
-/// What a macro knows is a literal and is never copied; what is made at run time is shared. A clone
-/// costs nothing or one reference count.
+/// A name from a macro is a literal and is never copied. A name that is made at run time is shared.
+/// A clone costs nothing or one reference count.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -31,17 +31,17 @@ enum Repr {
 }
 
 impl Name {
-    /// A name from a literal, in const evaluation.
+    /// Creates a name from a literal, in const evaluation.
     pub const fn literal(text: &'static str) -> Self {
         Self(Repr::Literal(text))
     }
 
-    /// A name from text that does not live long enough to be kept as it is.
+    /// Creates a name from borrowed text, which is copied.
     pub fn shared(text: &str) -> Self {
         Self(Repr::Shared(text.into()))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Repr::Literal(text) => text,

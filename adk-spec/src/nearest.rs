@@ -1,12 +1,12 @@
-//! The nearest word by spelling. All of it works in const evaluation, except [`nearest`].
+//! The nearest word by spelling. Everything works in const evaluation, except [`nearest`].
 
 use crate::text::{part, same};
 
-/// Longer words are not compared.
+/// The length up to which words are compared.
 const LONGEST: usize = 48;
 
-/// How far two keys are from each other. With one prefix their names are compared; a prefix that is wrong or missing is
-/// one mistake, and more than that is another key.
+/// Returns the distance of two keys. Keys with the same prefix are compared by their names. A wrong
+/// or missing prefix counts as one mistake, and only for equal names.
 pub(crate) const fn distance(a: &str, b: &str) -> Option<usize> {
     let ((a_prefix, a), (b_prefix, b)) = (split(a), split(b));
     if same(a_prefix, b_prefix) {
@@ -18,7 +18,7 @@ pub(crate) const fn distance(a: &str, b: &str) -> Option<usize> {
     }
 }
 
-/// The prefix of a key, and its name.
+/// Splits a key into its prefix and its name.
 const fn split(key: &str) -> (&str, &str) {
     let bytes = key.as_bytes();
     let mut i = bytes.len();
@@ -31,10 +31,10 @@ const fn split(key: &str) -> (&str, &str) {
     ("", key)
 }
 
-/// How many bytes have to be changed, added or removed; two that are swapped count once. `None` when it is more than a
-/// third of the word.
+/// Returns the number of bytes to change, add or remove. Two swapped bytes count once. Returns
+/// `None` for more than a third of the word.
 const fn spelling(a: &str, b: &str) -> Option<usize> {
-    // Capitals count as one mistake, however many there are.
+    // Differences in case count as one mistake together.
     if a.eq_ignore_ascii_case(b) {
         return Some(!same(a, b) as usize);
     }
@@ -76,14 +76,14 @@ const fn spelling(a: &str, b: &str) -> Option<usize> {
 
 const fn most(word: &[u8]) -> usize {
     match word.len() {
-        // Any other letter is another word.
+        // A different single letter is a different word.
         1 => 0,
         2 => 1,
         len => len / 3,
     }
 }
 
-/// The nearest of some words, if one of them is near: no more than a third of its letters differ.
+/// Returns the nearest of some words, if at most a third of its letters differ.
 ///
 /// ```
 /// use adk_spec::nearest::nearest;
@@ -95,7 +95,7 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
     near.filter(|(distance, _)| *distance > 0).min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
-/// The nearest of the words that it was shown, in const evaluation.
+/// A search for the nearest word, in const evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest<'a> {
     word: &'a str,
@@ -104,12 +104,12 @@ pub struct Nearest<'a> {
 }
 
 impl<'a> Nearest<'a> {
-    /// Nothing was shown yet.
+    /// Starts a search for the word nearest to `word`.
     pub const fn to(word: &'a str) -> Self {
         Self { word, found: "", distance: usize::MAX }
     }
 
-    /// Shows it another word.
+    /// Adds another word to the search.
     pub const fn show(&mut self, other: &'a str) {
         if let Some(distance) = distance(self.word, other)
             && distance > 0
@@ -119,7 +119,7 @@ impl<'a> Nearest<'a> {
         }
     }
 
-    /// Empty when none is near.
+    /// Returns the nearest word; empty if no word is near.
     pub const fn found(&self) -> &'a str {
         self.found
     }

@@ -1,7 +1,8 @@
-//! Sets of keys as bits, all of them in one slice.
+//! Sets of keys as bits, all in one slice.
 //!
-//! Const evaluation pays for each statement, whatever its size, and copies an array in one. So a word of a set is an array of
-//! many bits, and operations on its parts have no loop.
+//! Const evaluation pays for each statement regardless of its size, and copies an array in one
+//! statement. A word of a set is therefore an array of many bits, and operations on its parts have
+//! no loop.
 
 /// One bit for each of [`PER_WORD`] keys.
 pub(crate) type Word = [u128; PARTS];
@@ -41,7 +42,7 @@ pub(crate) struct Sets<'t> {
 }
 
 impl<'t> Sets<'t> {
-    /// Room for sets of `words` words each.
+    /// Creates sets of `words` words each.
     pub(crate) const fn new(bits: &'t mut [Word], words: usize) -> Self {
         Self { bits, words }
     }
@@ -58,7 +59,7 @@ impl<'t> Sets<'t> {
         self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] &= !(1 << (key % PER_PART));
     }
 
-    /// Every key, or none.
+    /// Adds all keys to a set, or removes all of them.
     pub(crate) const fn fill(&mut self, set: usize, all: bool) {
         let (mut i, word) = (0, if all { ALL_KEYS } else { NO_KEYS });
         while i < self.words {
@@ -88,7 +89,7 @@ impl<'t> Sets<'t> {
 mod tests {
     use super::{NO_KEYS, PER_WORD, Sets};
 
-    /// Each set beside one that the standard library keeps.
+    /// Compares each set with a set of the standard library.
     #[test]
     fn sets_are_sets() {
         use std::collections::BTreeSet;

@@ -1,6 +1,8 @@
-//! What a workflow is, as data: a flat list of steps that macros write and that checks, rendering and the runtime read.
+//! A workflow as data: a flat list of steps that macros write, and that checks, rendering and the
+//! runtime read.
 //!
-//! Nothing here computes, except what a text says, [`ident`] and [`placeholder`], and what a picture of a workflow shows. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
+//! An [`AgentMeta`] describes any agent, however it is written; a [`Spec`] describes a workflow.
+//! Only parsing ([`ident`] and [`placeholder`]) and diagrams compute anything.
 
 mod agent;
 mod answered_by;

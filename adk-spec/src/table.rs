@@ -1,12 +1,14 @@
-//! The list of all checks: what messages begin with, what the pages of the docs and the tests of messages are named after.
+//! The table of all checks: the beginning of messages, and the names of the pages and the tests of
+//! messages.
 
-/// Generates [`Check`] from one row per check: variant, name, and what it rejects.
+/// Generates [`Check`] from one row per check: variant, name, and the rejected programs.
 macro_rules! checks {
     ($($variant:ident $name:literal: $rejects:literal,)*) => {
-        /// A rule that every workflow keeps, or it does not compile.
+        /// A rule that every workflow keeps; a workflow that breaks it does not compile.
         ///
-        /// Some need tokens alone and are made by the macros, some need types or other crates and are made in const
-        /// evaluation; for a tree that is built at run time they all are values, see [`faults`](crate::check::faults).
+        /// Checks that need only tokens run in the macros. Checks that need types or other crates
+        /// run in const evaluation. For a tree that is built at run time,
+        /// [`faults`](crate::check::faults) returns all errors as values.
         ///
         /// ```
         /// # use adk_spec as adk;
@@ -25,17 +27,17 @@ macro_rules! checks {
         }
 
         impl Check {
-            /// Every check, in the order in which the documentation shows them.
+            /// Every check, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// The name, with which each message of the check begins.
+            /// Returns the name, with which each message of the check begins.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
             }
 
-            /// What the check rejects, in Markdown.
+            /// Returns the programs that the check rejects, as Markdown.
             pub const fn rejects(self) -> &'static str {
                 match self {
                     $(Self::$variant => $rejects,)*
@@ -48,19 +50,19 @@ macro_rules! checks {
 checks! {
     NameDuplicate "name-duplicate": "two definitions of one name anywhere in the tree, agents and blocks, nested workflows included (the remedy is `as`)",
     NameReserved "name-reserved": "`user` and `model`, which events of the user and of models carry; in the macro also its words `sequence`, `parallel` and `each`",
-    NameInvalid "name-invalid": "a name that is no identifier (XID; `_` alone is none; keywords are allowed in a `name` override)",
+    NameInvalid "name-invalid": "a name that is not an identifier (XID; a single `_` is not one; keywords are allowed in a `name` override)",
     AgentReused "agent-reused": "one definition placed twice without `as`",
     AgentAttribute "agent-attribute": "an unknown or contradictory attribute of `#[agent]`; a value without `writes`, or the reverse; `blocking` with a context; a function or type that cannot be an agent",
-    KeyMissing "key-missing": "a prompt, parameter, `until`, `match`, `each` or renaming that reads a key which nothing before it writes and which is no input (says which keys there are, or which later step writes it, and the nearest by spelling)",
+    KeyMissing "key-missing": "a prompt, parameter, `until`, `match`, `each` or renaming that reads a key that nothing before it writes and that is not an input (says which keys there are, or which later step writes it, and the nearest by spelling)",
     KeyMaybeMissing "key-maybe-missing": "a read of a key that is written on some paths only: by a later step of the same loop, in one arm of a `match`, after a point where the loop may have ended, by a tool or a function that may leave it out",
     KeyRace "key-race": "two branches of a `parallel` that write one key, or one that reads (also optionally) a key that another writes, even if it was written before the block",
-    KeyType "key-type": "a key written as one type and read or written as another; `until` on a key that is no `bool`, `each` on one that is no list; also across modules and crates",
+    KeyType "key-type": "a key written as one type and read or written as another; `until` on a key that is not a `bool`, `each` on a key that is not a list; also across modules and crates",
     KeyDuplicate "key-duplicate": "a key declared twice among inputs, outputs, `let`, `state` and the items of `each`; a key of a workflow that a workflow inside of it declares as `state`",
     OutputMissing "output-missing": "a declared output that is not written on every path to the end",
     LoopEndless "loop-endless": "a loop without `max`, without `until`, and with nothing inside that can end it",
     LoopMax "loop-max": "a `max` that is zero, negative or not a whole number; an input or key as `max` (says: `set_max`)",
     BlockEmpty "block-empty": "a block without steps, `< >`",
-    ExitOutsideLoop "exit-outside-loop": "a `break`, an agent or a tool that can end a loop, in no loop; a `break` or `exits` with a name that is no enclosing loop",
+    ExitOutsideLoop "exit-outside-loop": "a `break`, an agent or a tool that can end a loop, in no loop; a `break` or `exits` with a name that is not the name of an enclosing loop",
     FieldUnknown "field-unknown": "an unknown or repeated field, block argument or renaming (says the nearest)",
     ToolDuplicate "tool-duplicate": "two tools of one name in one agent",
     ToolReserved "tool-reserved": "a tool named `transfer_to_agent` or `set_model_response`, names that the runtime gives to tools of its own",

@@ -9,7 +9,7 @@ pub(crate) const fn starts_with(text: &str, start: &str) -> bool {
     }
 }
 
-/// A part of a text; empty where the places are none of it.
+/// Returns a part of a text; empty if the indices are not valid in the text.
 pub(crate) const fn part(text: &str, start: usize, end: usize) -> &str {
     match text.split_at_checked(end) {
         Some((head, _)) => match head.split_at_checked(start) {
@@ -20,15 +20,15 @@ pub(crate) const fn part(text: &str, start: usize, end: usize) -> &str {
     }
 }
 
-/// How long some texts are together.
-pub const fn joined_len(parts: &[&str]) -> usize {
+/// Returns the total length of some texts.
+pub const fn join_len(parts: &[&str]) -> usize {
     let mut len = 0;
     each!(part in parts => { len += part.len() });
     len
 }
 
-/// Some texts as one, of the length that [`joined_len`] says: `concat!` takes literals alone.
-pub const fn joined<const LEN: usize>(parts: &[&str]) -> [u8; LEN] {
+/// Joins some texts whose total length is [`join_len`]. `concat!` accepts only literals.
+pub const fn join<const LEN: usize>(parts: &[&str]) -> [u8; LEN] {
     let (mut all, mut at) = ([0; LEN], 0);
     each!(part in parts => {
         let (_, room) = all.split_at_mut(at);

@@ -1,21 +1,21 @@
-//! Types as they are spelled, where nothing else is known of them.
+//! Types by their spelling, for types without other information.
 
 use crate::text::{part, same, starts_with};
 
-/// Types that are known by their name: nobody gives it to another type.
+/// Types that are known by their name, because programs do not give these names to other types.
 const KNOWN: &[&str] = &[
     "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
     "i64", "i128", "isize",
 ];
 
-/// Whether two types differ for certain: both are well known, and they are not the same one. The second has that
-/// many lists around it.
+/// Returns whether two types differ for certain: both are known, and they are not the same type.
+/// The second type has `lists` lists around it.
 pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
     let (read, written) = (normal(read), normal(written));
     is_known(read.0) && is_known(written.0) && !(same(read.0, written.0) && read.1 == written.1 + lists)
 }
 
-/// Whether a type is no list for certain.
+/// Returns whether a type is certainly not a list.
 pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
     let written = normal(written);
     is_known(written.0) && written.1 + lists == 0
@@ -25,8 +25,9 @@ pub(crate) const fn is_option(ty: &str) -> bool {
     starts_with(ty, "Option<")
 }
 
-/// Whether two types are spelled alike, borrowed or not. One that is read as an `Option` may be none.
-pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
+/// Returns whether two types have the same spelling, borrowed or not. A type that is read as an
+/// `Option` may be written without it.
+pub(crate) const fn have_same_spelling(read: &str, written: &str, lists: usize) -> bool {
     let may_be_none = is_option(read) && !is_option(written);
     let read = if may_be_none { part(read, 7, read.len() - 1) } else { read };
     let (read, written) = (normal(read), normal(written));
@@ -37,12 +38,13 @@ const fn is_known(ty: &str) -> bool {
     any!(known in KNOWN => same(known, ty))
 }
 
-/// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be
-/// absent; and how many lists there are around it, of `Vec` only where it is known to be that of the standard library.
-pub(crate) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
-    let mut ty = owned(ty);
+/// Returns the spelling of a type without references, without lists, and without the `Option` of a
+/// key that may be absent, and the number of lists around it. A `Vec` counts as a list only if it
+/// is known to be the `Vec` of the standard library.
+pub(crate) const fn spelled_name(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
+    let mut ty = without_references(ty);
     if perhaps && is_option(ty) {
-        ty = owned(part(ty, 7, ty.len() - 1));
+        ty = without_references(part(ty, 7, ty.len() - 1));
     }
     let mut lists = 0;
     loop {
@@ -53,18 +55,19 @@ pub(crate) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usiz
         } else {
             return (ty, lists);
         };
-        (ty, lists) = (owned(part(ty, start, ty.len() - 1)), lists + 1);
+        (ty, lists) = (without_references(part(ty, start, ty.len() - 1)), lists + 1);
     }
 }
 
-const fn owned(mut ty: &str) -> &str {
+const fn without_references(mut ty: &str) -> &str {
     while starts_with(ty, "&") {
         ty = part(ty, 1, ty.len());
     }
     ty
 }
 
-/// The type inside of references, lists and options, without its path, and how many lists and options there are.
+/// Returns the type inside of references, lists and options, without its path, and the numbers of
+/// lists and options.
 const fn normal(ty: &str) -> (&str, usize, usize) {
     let (ty, lists, options) = inner(ty);
     let (bytes, mut i, mut start) = (ty.as_bytes(), 0, 0);
@@ -99,7 +102,7 @@ const fn inner(mut ty: &str) -> (&str, usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{alike, called, differ};
+    use super::{differ, have_same_spelling, spelled_name};
 
     #[test]
     fn only_what_is_certain_differs() {
@@ -111,35 +114,35 @@ mod tests {
         assert!(!differ("&[String]", "Vec<String>", 0));
         assert!(!differ("Vec<Vec<u8>>", "u8", 2));
         assert!(!differ("Option<&str>", "String", 0));
-        // An alias may be anything.
+        // An alias may be any type.
         assert!(!differ("Score", "f64", 0));
         assert!(!differ("HashMap<String,u8>", "String", 0));
         assert!(!differ("", "String", 0));
     }
 
     #[test]
-    fn called_as_what_is_written() {
-        assert_eq!(called("Draft", false, false), ("Draft", 0));
-        assert_eq!(called("Option<&Draft>", true, false), ("Draft", 0));
-        assert_eq!(called("Option<Draft>", false, false), ("Option<Draft>", 0));
-        assert_eq!(called("&[Vec<Draft>]", false, true), called("Vec<Vec<Draft>>", true, true));
-        assert_ne!(called("Vec<Option<Draft>>", true, true), called("Vec<Draft>", true, true));
-        // Somebody's own.
-        assert_eq!(called("Vec<Draft>", false, false), ("Vec<Draft>", 0));
-        assert_eq!(called("", true, false), ("", 0));
+    fn spelled_names_of_reads_and_writes() {
+        assert_eq!(spelled_name("Draft", false, false), ("Draft", 0));
+        assert_eq!(spelled_name("Option<&Draft>", true, false), ("Draft", 0));
+        assert_eq!(spelled_name("Option<Draft>", false, false), ("Option<Draft>", 0));
+        assert_eq!(spelled_name("&[Vec<Draft>]", false, true), spelled_name("Vec<Vec<Draft>>", true, true));
+        assert_ne!(spelled_name("Vec<Option<Draft>>", true, true), spelled_name("Vec<Draft>", true, true));
+        // A `Vec` of the user.
+        assert_eq!(spelled_name("Vec<Draft>", false, false), ("Vec<Draft>", 0));
+        assert_eq!(spelled_name("", true, false), ("", 0));
     }
 
     #[test]
     fn alike_as_they_are_spelled() {
-        assert!(alike("&Score", "crate::Score", 0));
-        assert!(alike("&[Note]", "Note", 1));
-        assert!(!alike("Score", "f64", 0));
-        assert!(alike("Option<&str>", "String", 0));
-        assert!(alike("Option<&str>", "Option<String>", 0));
-        assert!(!alike("&str", "Option<String>", 0));
-        assert!(alike("&other::Score", "Score", 0));
-        assert!(!alike("&Option<String>", "String", 0));
-        assert!(!alike("Option<Option<String>>", "String", 0));
-        assert!(!alike("Option<&str>", "Option<Option<String>>", 0));
+        assert!(have_same_spelling("&Score", "crate::Score", 0));
+        assert!(have_same_spelling("&[Note]", "Note", 1));
+        assert!(!have_same_spelling("Score", "f64", 0));
+        assert!(have_same_spelling("Option<&str>", "String", 0));
+        assert!(have_same_spelling("Option<&str>", "Option<String>", 0));
+        assert!(!have_same_spelling("&str", "Option<String>", 0));
+        assert!(have_same_spelling("&other::Score", "Score", 0));
+        assert!(!have_same_spelling("&Option<String>", "String", 0));
+        assert!(!have_same_spelling("Option<Option<String>>", "String", 0));
+        assert!(!have_same_spelling("Option<&str>", "Option<Option<String>>", 0));
     }
 }

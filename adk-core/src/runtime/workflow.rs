@@ -104,7 +104,7 @@ impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I,
 /// `workflow!` implements it for a workflow that holds no loop, no parallel block, no `each` and no `try`, nor a workflow with one
 /// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
 #[diagnostic::on_unimplemented(
-    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds agents and sequences alone",
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds only agents and sequences",
     label = "cannot run live",
     note = "a live run is one conversation, which its agents take over one after the other"
 )]

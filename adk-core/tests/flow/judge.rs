@@ -4,7 +4,7 @@ use super::grow::agents::waits;
 use super::reference::{EXACT, Found, Relaxed, look};
 use super::spec::{Store, spec};
 use super::tree::{Block, ERROR, Flow, KEYS, Key, Kind, Node, OWN, all_written, has_prefix};
-use adk_core::check::{Fault, faults};
+use adk_core::check::{Diagnostic, faults};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +75,7 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
     // Two keys of a nested workflow that were made one are refused around it.
     let made_one = told
         .iter()
-        .any(|told| told.check == "field-unknown" || told.message.contains(" of the session besides"));
+        .any(|told| told.check == "field-unknown" || told.message.contains(", and also uses the key `"));
     for (key, what) in &found.inside {
         if !made_one && !told.iter().any(|told| told.is_of(key)) {
             return Err(format!("nothing was said of a nested workflow, but {what}"));
@@ -99,7 +99,7 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
         if is_kept || holds(&found) {
             return Ok(());
         }
-        if made_one && (told.check == "field-unknown" || told.message.contains(" of the session besides")) {
+        if made_one && (told.check == "field-unknown" || told.message.contains(", and also uses the key `")) {
             *verdict.rules.entry("two keys that a nested workflow uses may not get one name").or_default() +=
                 1;
             return Ok(());
@@ -185,7 +185,7 @@ struct Told {
 }
 
 impl Told {
-    fn new(fault: Fault) -> Self {
+    fn new(fault: Diagnostic) -> Self {
         let before: &[&str] = match fault.check.name() {
             "key-missing" | "key-maybe-missing" | "key-race" => &[" reads `", " writes `"],
             "key-duplicate" => &[" keeps `", " reads `", "output `"],

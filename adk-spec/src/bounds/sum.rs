@@ -1,44 +1,45 @@
-//! Arithmetic on bounds: `None` is without end, and nothing overflows.
+//! Arithmetic on bounds: `None` is unbounded, and numbers saturate.
 
 use super::Cost;
 
-/// What some steps cost, and who has the largest part in it.
+/// The cost of some steps, and the step with the largest share.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum<'a> {
     pub(crate) costs: Costs,
-    pub(crate) largest: Part<'a>,
-    /// Whether something in it may end a loop around it.
+    pub(crate) largest: CostShare<'a>,
+    /// Whether any of the steps may end a loop around them.
     pub(crate) exits: bool,
 }
 
-/// The part of a cost that one step has.
+/// The share of one step in a cost.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub(crate) struct CostShare<'a> {
     pub(crate) name: &'a str,
-    /// The nested workflow around it, if any.
+    /// The nested workflow around the step, if any.
     pub(crate) inside: &'a str,
     pub(crate) total: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ShareKind,
 }
 
-/// What such a step is.
+/// The kind of the step that has a share.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
-    /// How many model calls each of its turns costs.
+pub(crate) enum ShareKind {
+    /// An agent, with the number of model calls in each of its turns.
     Agent(u64),
-    /// Its rounds and what each costs.
+    /// A loop, with its rounds and the cost of each.
     Loop(u32, u64),
-    /// Its elements and what each costs.
+    /// An `each`, with its elements and the cost of each.
     Each(u32, u64),
-    /// Its attempts and what each costs.
+    /// A `try`, with its attempts and the cost of each.
     Try(u32, u64),
-    /// Nothing in it can be made less by itself, and no other such step in it has more than a half of it.
+    /// A workflow in which no step has more than half of the cost, and no step has a limit of its
+    /// own to lower.
     Workflow,
     Block,
 }
 
-impl Kind {
-    /// What messages call it.
+impl ShareKind {
+    /// Returns the word for the step in messages.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Agent(_) => "agent",
@@ -49,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// How many parts it has that cost the same: `in` each of 5 `rounds`.
+    /// Returns the parts that cost the same: `in` each of 5 `rounds`.
     pub(crate) const fn parts(self) -> Option<(&'static str, u32, &'static str)> {
         match self {
             Self::Loop(max, _) => Some(("in", max, "rounds")),
@@ -63,52 +64,61 @@ impl Kind {
 impl<'a> Sum<'a> {
     pub(crate) const NOTHING: Self = Self {
         costs: Costs::NOTHING,
-        largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent(1) },
+        largest: CostShare { name: "", inside: "", total: 0, kind: ShareKind::Agent(1) },
         exits: false,
     };
 
-    /// The same as the part of the step around it, unless something in it is to be named instead.
-    pub(crate) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
-        if let Some(total) = self.costs.of(cost)
+    /// Makes the enclosing step the one with the largest share, unless a step inside it is more
+    /// worth naming.
+    pub(crate) const fn gather(
+        mut self,
+        name: &'a str,
+        inside: &'a str,
+        kind: ShareKind,
+        cost: Cost,
+    ) -> Self {
+        if let Some(total) = self.costs.get(cost)
             && total > 1
             && match self.largest.kind {
-                Kind::Agent(_) | Kind::Loop(..) | Kind::Each(..) | Kind::Try(..) => self.largest.total <= 1,
-                Kind::Workflow | Kind::Block => self.largest.total <= total / 2,
+                ShareKind::Agent(_) | ShareKind::Loop(..) | ShareKind::Each(..) | ShareKind::Try(..) => {
+                    self.largest.total <= 1
+                }
+                ShareKind::Workflow | ShareKind::Block => self.largest.total <= total / 2,
             }
         {
-            self.largest = Part { name, inside, total, kind };
+            self.largest = CostShare { name, inside, total, kind };
         }
         self
     }
 
-    /// The cost of a nested workflow: no exit leaves it.
-    pub(crate) const fn closed(self) -> Self {
+    /// Returns the cost of a nested workflow, which no exit leaves.
+    pub(crate) const fn without_exits(self) -> Self {
         Self { exits: false, ..self }
     }
 
-    /// One after the other.
+    /// Adds steps that run in sequence.
     pub(crate) const fn add(&mut self, other: &Sum<'a>) {
         self.costs = self.costs.plus(other.costs);
-        self.also(other);
+        self.merge_largest(other);
     }
 
-    /// At the same time: only the longest takes time.
-    pub(crate) const fn beside(&mut self, other: &Sum<'a>) {
-        let time = self.costs.worst(other.costs).of(Cost::Time);
-        self.costs = self.costs.plus(other.costs).with(Cost::Time, time);
-        self.also(other);
+    /// Adds steps that run concurrently: only the longest of them takes time.
+    pub(crate) const fn add_concurrent(&mut self, other: &Sum<'a>) {
+        let time = self.costs.worst(other.costs).get(Cost::Time);
+        self.costs = self.costs.plus(other.costs).set(Cost::Time, time);
+        self.merge_largest(other);
     }
 
-    const fn also(&mut self, other: &Sum<'a>) {
+    const fn merge_largest(&mut self, other: &Sum<'a>) {
         if other.largest.total > self.largest.total {
             self.largest = other.largest;
         }
         self.exits = self.exits || other.exits;
     }
 
-    /// Either the one or the other.
-    pub(crate) const fn or(&mut self, other: &Sum<'a>, cost: Cost) {
-        if less(self.costs.of(cost), other.costs.of(cost)) {
+    /// Adds an alternative: only one of the two runs, so the larger cost counts.
+    pub(crate) const fn add_alternative(&mut self, other: &Sum<'a>, cost: Cost) {
+        if less(self.costs.get(cost), other.costs.get(cost)) {
             self.largest = other.largest;
         }
         self.exits = self.exits || other.exits;
@@ -116,11 +126,11 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// How much of each cost, in the order of [`Cost::ALL`].
+/// The amount of each cost, in the order of [`Cost::ALL`].
 #[derive(Clone, Copy)]
 pub(crate) struct Costs([Option<u64>; Cost::ALL.len()]);
 
-/// Costs by their places.
+/// Builds [`Costs`] from an expression for each index.
 macro_rules! costs {
     ($at:ident => $cost:expr) => {{
         let (mut costs, mut $at) = ([None; Cost::ALL.len()], 0);
@@ -135,11 +145,11 @@ macro_rules! costs {
 impl Costs {
     pub(crate) const NOTHING: Self = Self([Some(0); Cost::ALL.len()]);
 
-    pub(crate) const fn of(&self, cost: Cost) -> Option<u64> {
+    pub(crate) const fn get(&self, cost: Cost) -> Option<u64> {
         self.0[cost as usize]
     }
 
-    pub(crate) const fn with(mut self, cost: Cost, amount: Option<u64>) -> Self {
+    pub(crate) const fn set(mut self, cost: Cost, amount: Option<u64>) -> Self {
         self.0[cost as usize] = amount;
         self
     }
@@ -156,7 +166,7 @@ impl Costs {
         costs!(i => times(self.0[i], rounds))
     }
 
-    /// Any number of times: nothing remains nothing.
+    /// Returns the costs of an unlimited number of repetitions. Only a cost of zero stays bounded.
     pub(crate) const fn endless(self) -> Self {
         costs!(i => if let Some(0) = self.0[i] { Some(0) } else { None })
     }

@@ -3,7 +3,7 @@ use crate::check::faults;
 use crate::spec::sketch::*;
 use crate::spec::{AgentMeta, KeySpec, Limits, Over, Step, StepKind, ToolMeta};
 
-/// Model calls and rounds.
+/// Returns the bounds of model calls and rounds.
 fn bounds(all: impl IntoIterator<Item = Steps>) -> (Option<u64>, Option<u64>) {
     let bounds = Spec::new("w", "", steps(all)).bounds();
     (bounds.model_calls, bounds.rounds)
@@ -33,7 +33,7 @@ fn agents() {
         (function("a"), Some(0)),
         (AgentMeta::custom("a"), None),
         (AgentMeta::custom("a").max_turns(Some(0)), Some(0)),
-        // Nothing is known of what is in it.
+        // The steps inside are unknown.
         (AgentMeta::new(crate::AgentKind::Workflow, "a"), None),
     ] {
         assert_eq!(bounds([run(meta)]), (calls, Some(0)), "{meta:?}");
@@ -46,7 +46,7 @@ fn transfer() {
     let support = llm("support").transfer(leak([leak(billing.max_turns(Some(2))), leak(llm("tech"))]));
     assert_eq!(bounds([run(support)]), (None, Some(0)));
     assert_eq!(bounds([run(support.max_turns(Some(5)))]), (Some(5 + 2 + 3 + 1), Some(0)));
-    // What others hand over to once more asks once more.
+    // A target of a repeated handover asks its model again.
     let support = llm("support").max_turns(Some(2)).transfer(leak([leak(llm("tech").max_turns(Some(3)))]));
     assert_eq!(bounds([run(support)]), (Some(2 + 3), Some(0)));
     let desk = workflow("desk", [repeat("l", 4, [run(llm("a"))])]);
@@ -74,7 +74,7 @@ fn blocks() {
     };
     assert_eq!(bounds([twenty([a(), b()].concat())]), (Some(220), Some(0)));
     assert_eq!(bounds([twenty(repeat("l", 2, [twenty(a())]))]), (Some(800), Some(40)));
-    // Until or not, there may be as many rounds as `max` says.
+    // With or without `until`, a loop may have as many rounds as `max` says.
     let until = |max| block("l", StepKind::Loop { max, until: Some("done") }, [a()]);
     assert_eq!((bounds([until(None)]), bounds([until(Some(3))])), ((None, None), (Some(3), Some(3))));
 }
@@ -106,16 +106,17 @@ fn workflows_in_workflows() {
 fn nothing_overflows() {
     let deep = (0..10).fold(run(turns("a", u32::MAX)), |inside, _| repeat("l", u32::MAX, [inside]));
     assert_eq!(bounds([deep.clone(), deep.clone()]), (Some(u64::MAX), Some(u64::MAX)));
-    let told = faults(&Spec::new("w", "", steps([deep])).limits(Limits::new(Some(1), None)));
-    let message = &told.iter().find(|fault| fault.check.name() == "bounds-exceeded").unwrap().message;
+    let diagnostics = faults(&Spec::new("w", "", steps([deep])).limits(Limits::new(Some(1), None)));
+    let message = &diagnostics.iter().find(|fault| fault.check.name() == "bounds-exceeded").unwrap().message;
     assert!(message.contains("is more than 18446744073709551614 model calls"), "{message}");
-    // A number that was not counted to the end is no remedy.
+    // A saturated number is not a remedy.
     assert!(!message.contains("write `#[bounds"), "{message}");
 }
 
 #[test]
-fn as_deep_and_as_long_as_anyone_likes() {
-    // Deeper than the 128 that the language allows, and than the 128 calls that const evaluation allows.
+fn deep_trees_and_long_lists() {
+    // The depth exceeds the language's limit of 128 blocks and const evaluation's limit of 128
+    // calls.
     const DEPTH: usize = 400;
     const A: AgentMeta<'static> = llm("a");
     const STEPS: &[Step<'static>; 2 * DEPTH + 1] = &{
@@ -141,7 +142,7 @@ fn as_deep_and_as_long_as_anyone_likes() {
 }
 
 #[test]
-fn a_list_that_makes_no_sense_is_no_panic() {
+fn an_invalid_list_of_steps_does_not_panic() {
     let kinds = [
         StepKind::Arm { pattern: "_" },
         StepKind::Match { key: "k" },

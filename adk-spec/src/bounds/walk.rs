@@ -1,53 +1,54 @@
-//! The pass over the steps.
+//! [`total`]: the pass over the steps.
 
-use super::sum::{Costs, Kind, Part, Sum, add, times};
-use super::{Cause, Causes, Cost, Unit, Why, millis};
+use super::sum::{CostShare, Costs, ShareKind, Sum, add, times};
+use super::{AnswerUnit, Cost, UnboundedCause, UnboundedCauses, UnboundedReason, millis};
 use crate::spec::{AgentKind, AgentMeta, Attempts, Step, StepKind};
 use crate::text::same;
 
-/// A place in a list of steps; after the last one come the agents that the owner of the list may transfer to.
+/// A place in a list of steps. After the last step come the transfer targets of the agent that owns
+/// the list.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct BoundsCursor<'a> {
     steps: &'a [Step<'a>],
     at: usize,
     until: usize,
     targets: &'a [&'a AgentMeta<'a>],
     target: usize,
-    /// The nested workflow whose list it is; empty for the workflow itself.
+    /// The nested workflow that owns the list; empty for the workflow itself.
     inside: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> BoundsCursor<'a> {
     pub(crate) const fn start(steps: &'a [Step<'a>]) -> Self {
         Self { steps, at: 0, until: steps.len(), targets: &[], target: 0, inside: "" }
     }
 
-    /// The place of the first step in an agent.
+    /// Returns the place of the first step in an agent.
     const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
         let inside = if meta.steps.is_empty() { self.inside } else { name };
         Self { targets: meta.transfer, inside, ..Self::start(meta.steps) }
     }
 }
 
-/// What is not simply added up, while the pass is in it.
+/// An open block or agent of the pass.
 #[derive(Clone, Copy)]
-struct Open<'a> {
-    what: What,
+struct OpenBlock<'a> {
+    what: OpenKind,
     name: &'a str,
-    /// The step where it ends.
+    /// The step where the block ends.
     end: usize,
-    /// What was in it so far; of a match, the worst arm.
+    /// The cost of the steps so far; in a match, the cost of the worst arm.
     sum: Sum<'a>,
-    /// Where the pass goes on after it.
-    behind: Place<'a>,
+    /// The place after the block.
+    after: BoundsCursor<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum What {
-    /// Where the pass begins.
+enum OpenKind {
+    /// The start of the pass.
     Root,
     Workflow,
-    /// Those that an agent may transfer to.
+    /// The transfer targets of an agent.
     Targets,
     Loop {
         max: Option<u32>,
@@ -55,25 +56,25 @@ enum What {
     },
     Each {
         max: Option<u32>,
-        /// How many at a time.
+        /// The largest number of concurrent elements.
         limit: Option<u32>,
     },
-    /// The steps of a try, with their most attempts.
+    /// The steps of a `try`, with the largest number of attempts.
     Try(Attempts),
     Match,
     Arm,
-    /// At the same time, unless so many at a time.
+    /// Branches that run concurrently, up to the limit.
     Parallel {
         limit: Option<u32>,
     },
     Branch,
-    /// What is simply added up.
+    /// A block whose steps add up.
     Block,
 }
 
-impl What {
-    /// What a step opens.
-    const fn of(step: &Step<'_>) -> Option<Self> {
+impl OpenKind {
+    /// Returns the kind of block that a step opens.
+    const fn from_step(step: &Step<'_>) -> Option<Self> {
         match step.kind {
             StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
             StepKind::Each { max, max_concurrency: limit, .. } => Some(Self::Each { max, limit }),
@@ -88,33 +89,38 @@ impl What {
     }
 }
 
-/// How much can be open before the pass calls itself for what is in it.
+/// The largest number of open blocks before the pass calls itself.
 const DEEP: usize = 64;
 
-/// What the steps of a place cost. Notes on the way what makes them cost without end.
-pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Causes<'a>) -> Sum<'a> {
-    let root = Open { what: What::Root, name: "", end: usize::MAX, sum: Sum::NOTHING, behind: place };
+/// Returns the cost of the steps from a place on. Records the causes of an unbounded cost.
+pub(crate) const fn total<'a>(
+    mut place: BoundsCursor<'a>,
+    cost: Cost,
+    causes: &mut UnboundedCauses<'a>,
+) -> Sum<'a> {
+    let root = OpenBlock { what: OpenKind::Root, name: "", end: usize::MAX, sum: Sum::NOTHING, after: place };
     let mut open = [root; DEEP];
     let mut depth = 0;
     loop {
         let agent = if place.at < place.until {
             let (at, step) = (place.at, &place.steps[place.at]);
             place.at += 1;
-            if let (StepKind::Else, What::Try(attempts)) = (step.kind, open[depth].what) {
-                let Open { name, sum, .. } = open[depth];
+            if let (StepKind::Else, OpenKind::Try(attempts)) = (step.kind, open[depth].what) {
+                let OpenBlock { name, sum, .. } = open[depth];
                 (open[depth].sum, open[depth].what) =
-                    (tried(sum, attempts, name, place.inside, cost), What::Block);
+                    (attempts_sum(sum, attempts, name, place.inside, cost), OpenKind::Block);
             }
-            if let Some(what) = What::of(step) {
+            if let Some(what) = OpenKind::from_step(step) {
                 if depth + 1 < DEEP {
                     depth += 1;
-                    let sum = begun(step, place.inside, cost, causes);
-                    open[depth] = Open { what, name: step.name, end: step.end, sum, behind: place };
+                    let sum = block_sum(step, place.inside, cost, causes);
+                    open[depth] = OpenBlock { what, name: step.name, end: step.end, sum, after: place };
                 } else {
-                    // From its opening step on, so that it is closed there.
+                    // The range includes the end of the block, so that the inner pass closes the
+                    // block.
                     let until = if step.end < place.until { step.end + 1 } else { place.until };
-                    let sum = total(Place { at, until, targets: &[], ..place }, cost, causes);
-                    put(&sum, what, &mut open[depth], cost);
+                    let sum = total(BoundsCursor { at, until, targets: &[], ..place }, cost, causes);
+                    add_to_outer(&sum, what, &mut open[depth], cost);
                     place.at = if until > at { until } else { at + 1 };
                 }
             } else if let StepKind::End = step.kind
@@ -141,223 +147,237 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
             let inner = open[depth];
             depth -= 1;
             close(&inner, place.inside, &mut open[depth], cost, causes);
-            if let What::Workflow | What::Targets = inner.what {
-                place = inner.behind;
+            if let OpenKind::Workflow | OpenKind::Targets = inner.what {
+                place = inner.after;
             }
             None
         } else {
             return open[0].sum;
         };
         let Some((meta, name, is_target)) = agent else { continue };
-        open[depth].sum.add(&turn(meta, name, is_target, place.inside, cost, causes));
+        open[depth].sum.add(&agent_sum(meta, name, is_target, place.inside, cost, causes));
         if meta.steps.is_empty() && meta.transfer.is_empty() {
             continue;
         }
-        let what = if meta.steps.is_empty() { What::Targets } else { What::Workflow };
+        let what = if meta.steps.is_empty() { OpenKind::Targets } else { OpenKind::Workflow };
         let inner = place.inside(meta, name);
         if depth + 1 < DEEP {
             depth += 1;
-            open[depth] = Open { what, name, end: usize::MAX, sum: Sum::NOTHING, behind: place };
+            open[depth] = OpenBlock { what, name, end: usize::MAX, sum: Sum::NOTHING, after: place };
             place = inner;
         } else {
             let sum = total(inner, cost, causes);
-            open[depth].sum.add(&if let What::Workflow = what { sum.closed() } else { sum });
+            open[depth].sum.add(&if let OpenKind::Workflow = what { sum.without_exits() } else { sum });
         }
     }
 }
 
-/// What a block costs by itself: of the time of its callbacks nothing is known.
-const fn begun<'a>(step: &Step<'a>, inside: &'a str, cost: Cost, causes: &mut Causes<'a>) -> Sum<'a> {
+/// Returns the cost of a block itself. The time of its callbacks is unknown.
+const fn block_sum<'a>(
+    step: &Step<'a>,
+    inside: &'a str,
+    cost: Cost,
+    causes: &mut UnboundedCauses<'a>,
+) -> Sum<'a> {
     let mut sum = Sum::NOTHING;
     if step.own_code {
-        sum.costs = sum.costs.with(Cost::Time, None);
+        sum.costs = sum.costs.set(Cost::Time, None);
         if let Cost::Time = cost {
-            causes.add(Cause { name: step.name, inside, why: Why::BlockCode });
+            causes.add(UnboundedCause { name: step.name, inside, why: UnboundedReason::BlockCode });
         }
     }
     sum
 }
 
-/// Adds a block to the one around it.
-const fn put<'a>(sum: &Sum<'a>, what: What, outer: &mut Open<'a>, cost: Cost) {
+/// Adds a block to the block around it.
+const fn add_to_outer<'a>(sum: &Sum<'a>, what: OpenKind, outer: &mut OpenBlock<'a>, cost: Cost) {
     match (what, outer.what) {
-        (What::Arm, What::Match) => outer.sum.or(sum, cost),
-        (What::Branch, What::Parallel { limit: None }) => outer.sum.beside(sum),
+        (OpenKind::Arm, OpenKind::Match) => outer.sum.add_alternative(sum, cost),
+        (OpenKind::Branch, OpenKind::Parallel { limit: None }) => outer.sum.add_concurrent(sum),
         _ => outer.sum.add(sum),
     }
 }
 
-/// The end of a block or agent.
+/// Closes a block or agent, and adds its cost to the block around it.
 const fn close<'a>(
-    inner: &Open<'a>,
+    inner: &OpenBlock<'a>,
     inside: &'a str,
-    outer: &mut Open<'a>,
+    outer: &mut OpenBlock<'a>,
     cost: Cost,
-    causes: &mut Causes<'a>,
+    causes: &mut UnboundedCauses<'a>,
 ) {
     let (name, mut sum) = (inner.name, inner.sum);
     match inner.what {
-        What::Loop { max: Some(max), .. } => {
-            // A loop runs at least once; a `max` of 0 is a fault of its own.
+        OpenKind::Loop { max: Some(max), .. } => {
+            // A loop runs at least once. A `max` of 0 has a diagnostic of its own.
             let max = if max == 0 { 1 } else { max };
-            let round = sum.costs.with(Cost::Rounds, add(sum.costs.of(Cost::Rounds), Some(1)));
-            sum = repeated(sum, round, Kind::Loop(max, 0), name, inside, cost);
+            let round = sum.costs.set(Cost::Rounds, add(sum.costs.get(Cost::Rounds), Some(1)));
+            sum = rounds_sum(sum, round, ShareKind::Loop(max, 0), name, inside, cost);
         }
-        What::Try(attempts) => sum = tried(sum, attempts, name, inside, cost),
-        What::Loop { max: None, until } => {
-            sum.costs = sum.costs.endless().with(Cost::Rounds, None);
-            // One that nothing ends is `loop-endless`, and told as that.
-            if sum.costs.of(cost).is_none() && (until || sum.exits) {
-                causes.add(Cause { name, inside, why: Why::Loop });
+        OpenKind::Try(attempts) => sum = attempts_sum(sum, attempts, name, inside, cost),
+        OpenKind::Loop { max: None, until } => {
+            sum.costs = sum.costs.endless().set(Cost::Rounds, None);
+            // `loop-endless` reports a loop that nothing ends.
+            if sum.costs.get(cost).is_none() && (until || sum.exits) {
+                causes.add(UnboundedCause { name, inside, why: UnboundedReason::Loop });
             }
         }
-        What::Each { max: Some(max), limit } => {
+        OpenKind::Each { max: Some(max), limit } => {
             let max = if max == 0 { 1 } else { max };
             let element = sum.costs;
-            // So many groups take their time one after the other.
+            // The groups of concurrent elements run in sequence.
             let groups = match limit {
                 None | Some(0) => 1,
                 Some(limit) => max.div_ceil(limit),
             };
-            sum.costs = element.times(max).with(Cost::Time, times(element.of(Cost::Time), groups));
-            if let (Some(each), Some(total)) = (element.of(cost), sum.costs.of(cost))
+            sum.costs = element.times(max).set(Cost::Time, times(element.get(Cost::Time), groups));
+            if let (Some(each), Some(total)) = (element.get(cost), sum.costs.get(cost))
                 && max > 1
                 && total > 0
             {
-                sum.largest = Part { name, inside, total, kind: Kind::Each(max, each) };
+                sum.largest = CostShare { name, inside, total, kind: ShareKind::Each(max, each) };
             }
         }
-        What::Each { max: None, .. } => {
+        OpenKind::Each { max: None, .. } => {
             sum.costs = sum.costs.endless();
-            if sum.costs.of(cost).is_none() {
-                causes.add(Cause { name, inside, why: Why::Each });
+            if sum.costs.get(cost).is_none() {
+                causes.add(UnboundedCause { name, inside, why: UnboundedReason::Each });
             }
         }
-        What::Workflow => sum = sum.closed().gathered(name, inner.behind.inside, Kind::Workflow, cost),
-        What::Match | What::Parallel { .. } | What::Block => {
-            sum = sum.gathered(name, inside, Kind::Block, cost)
+        OpenKind::Workflow => {
+            sum = sum.without_exits().gather(name, inner.after.inside, ShareKind::Workflow, cost)
         }
-        What::Root | What::Targets | What::Arm | What::Branch => {}
+        OpenKind::Match | OpenKind::Parallel { .. } | OpenKind::Block => {
+            sum = sum.gather(name, inside, ShareKind::Block, cost)
+        }
+        OpenKind::Root | OpenKind::Targets | OpenKind::Arm | OpenKind::Branch => {}
     }
-    put(&sum, inner.what, outer, cost);
+    add_to_outer(&sum, inner.what, outer, cost);
 }
 
-/// The attempts of a try, and the waits between them.
-const fn tried<'a>(sum: Sum<'a>, attempts: Attempts, name: &'a str, inside: &'a str, cost: Cost) -> Sum<'a> {
-    let attempt = match (sum.costs.of(Cost::Time), attempts.timeout) {
-        (Some(time), Some(most)) if time <= millis(most) => sum.costs,
-        (_, Some(most)) => sum.costs.with(Cost::Time, Some(millis(most))),
-        (_, None) => sum.costs,
-    };
-    let sum = repeated(sum, attempt, Kind::Try(attempts.most, 0), name, inside, cost);
-    let time = add(sum.costs.of(Cost::Time), Some(attempts.waits()));
-    Sum { costs: sum.costs.with(Cost::Time, time), ..sum }
-}
-
-/// The rounds of a loop, or the attempts of a try, where each costs so much.
-const fn repeated<'a>(
-    mut sum: Sum<'a>,
-    round: Costs,
-    of: Kind,
+/// Multiplies the cost of a `try` by its attempts, and adds the waits between them.
+const fn attempts_sum<'a>(
+    sum: Sum<'a>,
+    attempts: Attempts,
     name: &'a str,
     inside: &'a str,
     cost: Cost,
 ) -> Sum<'a> {
-    let (Kind::Loop(most, _) | Kind::Try(most, _)) = of else { return sum };
+    let attempt = match (sum.costs.get(Cost::Time), attempts.timeout) {
+        (Some(time), Some(most)) if time <= millis(most) => sum.costs,
+        (_, Some(most)) => sum.costs.set(Cost::Time, Some(millis(most))),
+        (_, None) => sum.costs,
+    };
+    let sum = rounds_sum(sum, attempt, ShareKind::Try(attempts.most, 0), name, inside, cost);
+    let time = add(sum.costs.get(Cost::Time), Some(attempts.waits()));
+    Sum { costs: sum.costs.set(Cost::Time, time), ..sum }
+}
+
+/// Multiplies the cost of a round or attempt by the number of rounds or attempts.
+const fn rounds_sum<'a>(
+    mut sum: Sum<'a>,
+    round: Costs,
+    kind: ShareKind,
+    name: &'a str,
+    inside: &'a str,
+    cost: Cost,
+) -> Sum<'a> {
+    let (ShareKind::Loop(most, _) | ShareKind::Try(most, _)) = kind else { return sum };
     sum.costs = round.times(most);
-    // With one round the part is that of a step in it.
-    if let (Some(each), Some(total)) = (round.of(cost), sum.costs.of(cost))
+    // With one round, a step inside the loop has the largest share.
+    if let (Some(each), Some(total)) = (round.get(cost), sum.costs.get(cost))
         && (most > 1 || sum.largest.total == 0)
     {
-        let kind = match of {
-            Kind::Try(..) => Kind::Try(most, each),
-            _ => Kind::Loop(most, each),
+        let kind = match kind {
+            ShareKind::Try(..) => ShareKind::Try(most, each),
+            _ => ShareKind::Loop(most, each),
         };
-        sum.largest = Part { name, inside, total, kind };
+        sum.largest = CostShare { name, inside, total, kind };
     }
     sum
 }
 
-/// What an agent does by itself, without the steps in it.
-const fn turn<'a>(
+/// Returns the cost of an agent itself, without the steps inside it.
+const fn agent_sum<'a>(
     meta: &AgentMeta<'a>,
     name: &'a str,
     is_target: bool,
     inside: &'a str,
     cost: Cost,
-    causes: &mut Causes<'a>,
+    causes: &mut UnboundedCauses<'a>,
 ) -> Sum<'a> {
     if !meta.steps.is_empty() {
         return Sum::NOTHING;
     }
     let why = match meta.kind {
-        AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),
-        AgentKind::Llm if !meta.tools.is_empty() => Some(Why::Tools),
-        AgentKind::Llm if meta.more_tools => Some(Why::MoreTools),
-        AgentKind::Llm if !meta.transfer.is_empty() => Some(Why::Transfer),
-        AgentKind::Llm if !answers_text(meta) => Some(Why::Typed),
-        // Nothing makes it ask a second time, unless others hand over to it again.
+        AgentKind::Llm if calls_agents(meta) => Some(UnboundedReason::Agents),
+        AgentKind::Llm if !meta.tools.is_empty() => Some(UnboundedReason::Tools),
+        AgentKind::Llm if meta.more_tools => Some(UnboundedReason::MoreTools),
+        AgentKind::Llm if !meta.transfer.is_empty() => Some(UnboundedReason::Transfer),
+        AgentKind::Llm if !answers_text(meta) => Some(UnboundedReason::Typed),
+        // The agent asks its model again only after another handover to it.
         AgentKind::Llm => None,
-        _ => Some(Why::Silent),
+        _ => Some(UnboundedReason::Silent),
     };
     let calls = match (why, meta.max_turns) {
         (None, Some(turns)) if is_target => Some(turns as u64),
         (None, _) => Some(1),
-        (Some(Why::Agents), Some(turns)) if causes.known_calls => Some(turns as u64),
-        (Some(Why::Agents), None) if causes.known_calls => Some(1),
-        // One turn may call any number of them.
-        (Some(Why::Agents), _) | (Some(_), None) => None,
+        (Some(UnboundedReason::Agents), Some(turns)) if causes.known_calls => Some(turns as u64),
+        (Some(UnboundedReason::Agents), None) if causes.known_calls => Some(1),
+        // One turn may call any number of agents.
+        (Some(UnboundedReason::Agents), _) | (Some(_), None) => None,
         (Some(_), Some(turns)) => Some(turns as u64),
     };
-    // A summary may be asked for before each call.
+    // A summary may precede each call.
     let each = if meta.compacts { 2 } else { 1 };
     let calls = times(calls, each);
     let (costs, without) = costs(meta, calls, &causes.unit);
-    let total = match costs.of(cost) {
+    let total = match costs.get(cost) {
         Some(total) => total,
         None => {
             let why = match (cost, calls, why) {
-                (Cost::ToolCalls, ..) => Why::ToolCalls,
+                (Cost::ToolCalls, ..) => UnboundedReason::ToolCalls,
                 (Cost::ModelCalls | Cost::Tokens, None, Some(why)) => why,
-                (Cost::Time, None, Some(why)) if !matches!(why, Why::Silent) => why,
+                (Cost::Time, None, Some(why)) if !matches!(why, UnboundedReason::Silent) => why,
                 (Cost::Time, ..) => without,
-                _ => causes.unit.unknown(),
+                _ => causes.unit.unknown_reason(),
             };
-            causes.add(Cause { name, inside, why });
+            causes.add(UnboundedCause { name, inside, why });
             0
         }
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
-    Sum { costs, largest: Part { name, inside, total, kind: Kind::Agent(each as u64) }, exits }
+    Sum { costs, largest: CostShare { name, inside, total, kind: ShareKind::Agent(each as u64) }, exits }
 }
 
-/// What an agent costs that makes so many model calls, and why its time is not known.
-const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &Unit<'_>) -> (Costs, Why) {
-    let costs = Costs::NOTHING.with(Cost::ModelCalls, calls);
+/// Returns the cost of an agent for a number of model calls, and the reason if its time is unknown.
+const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &AnswerUnit<'_>) -> (Costs, UnboundedReason) {
+    let costs = Costs::NOTHING.set(Cost::ModelCalls, calls);
     let asks = matches!(meta.kind, AgentKind::Llm);
-    let tokens = match (calls, unit.of_call(meta)) {
+    let tokens = match (calls, unit.call_cost(meta)) {
         (Some(0), _) => Some(0),
         (Some(calls), Some(each)) => Some(calls.saturating_mul(each)),
         _ => None,
     };
     let no_tools = if asks { meta.tools.is_empty() && !meta.more_tools } else { matches!(calls, Some(0)) };
-    let costs = costs.with(Cost::Tokens, tokens).with(Cost::ToolCalls, if no_tools { Some(0) } else { None });
+    let costs = costs.set(Cost::Tokens, tokens).set(Cost::ToolCalls, if no_tools { Some(0) } else { None });
     let (time, without) = match (meta.timeout, longest_tool(meta)) {
-        _ if meta.own_code => (None, Why::OwnCode),
-        (Some(own), Some(tools)) => (Some(millis(own).saturating_add(tools)), Why::Timeout),
-        (Some(_), None) => (None, Why::ToolTimeout),
-        (None, _) if matches!(meta.kind, AgentKind::Await) => (None, Why::Wait),
-        (None, _) => (None, Why::Timeout),
+        _ if meta.own_code => (None, UnboundedReason::OwnCode),
+        (Some(own), Some(tools)) => (Some(millis(own).saturating_add(tools)), UnboundedReason::Timeout),
+        (Some(_), None) => (None, UnboundedReason::ToolTimeout),
+        (None, _) if matches!(meta.kind, AgentKind::Await) => (None, UnboundedReason::Wait),
+        (None, _) => (None, UnboundedReason::Timeout),
     };
     let time = match (asks, time, calls) {
         (true, Some(time), Some(calls)) => Some(time.saturating_mul(calls)),
         (true, ..) => None,
         (false, time, _) => time,
     };
-    (costs.with(Cost::Time, time), without)
+    (costs.set(Cost::Time, time), without)
 }
 
-/// The milliseconds that the calls of one turn may take at most, which run at the same time.
+/// Returns the longest time of the tool calls of one turn in milliseconds. The calls run
+/// concurrently.
 const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     // The longest wait before another attempt.
     const WAIT: u64 = 60_000;
@@ -377,13 +397,15 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     Some(longest)
 }
 
-/// Whether agents are among its tools, which make model calls of their own.
+/// Returns whether an agent uses agents as tools, which make model calls of their own.
 const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
     any!(tool in meta.tools => tool.agent.is_some())
 }
 
-/// Whether what an agent writes is text as it came. Types cannot be compared in const evaluation, so the spelling counts;
-/// an alias of `String` is taken for another type, which makes the bound larger and never smaller.
+/// Returns whether an agent writes its answer as plain text.
+///
+/// Const evaluation cannot compare types, so the spelling decides. An alias of `String` counts as
+/// another type, which can only enlarge the bound.
 const fn answers_text(meta: &AgentMeta<'_>) -> bool {
     !any!(key in meta.writes => !same(key.ty, "String"))
 }

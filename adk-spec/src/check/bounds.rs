@@ -1,103 +1,108 @@
-//! `bounds-exceeded`: what it says, and whom it names.
+//! `bounds-exceeded`: the messages, and the step that each of them names.
 
-use crate::bounds::{Cause, Causes, Cost, Kind, Part, Place, Sum, Why, total};
+use crate::bounds::{
+    BoundsCursor, Cost, CostShare, ShareKind, Sum, UnboundedCause, UnboundedCauses, UnboundedReason, total,
+};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::Spec;
 use crate::text::same;
 
-/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows, at the place of the argument that
-/// is exceeded first. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
+/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows, at the
+/// token of the first exceeded argument.
+///
+/// A `faulty` workflow is not reported, because its cost depends on its errors.
 #[track_caller]
 pub const fn raise_bounds(spec: &Spec<'_>, word: &str, faulty: bool) {
     if !faulty
-        && let Some((message, exceeded)) = find(spec)
-        && same(exceeded, word)
+        && let Some((message, argument)) = find(spec)
+        && same(argument, word)
     {
         panic!("{}", message.as_str());
     }
 }
 
-/// What is wrong with the worst case of a workflow.
+/// Returns the message about the worst case of a workflow, if the worst case exceeds a limit.
 pub(super) fn describe(spec: &Spec<'_>) -> Option<Message> {
     find(spec).map(|(message, _)| message)
 }
 
-/// One message, and the argument that it is about.
+/// Returns the first message, and the argument of `#[bounds(...)]` that it is about.
 const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
     if spec.has_stub() {
         return None;
     }
     each!(cost in &Cost::ALL => {
-        if let Some(message) = exceeded(spec, cost.allowed(&spec.limits), *cost) {
+        if let Some(message) = describe_exceeded(spec, cost.allowed(&spec.limits), *cost) {
             return Some((message, cost.word()));
         }
     });
     if spec.limits.ends
-        && let Some(message) = without_end(spec)
+        && let Some(message) = describe_endless(spec)
     {
         return Some((message, "ends"));
     }
     None
 }
 
-const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
+const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
     let Some(allowed) = allowed else { return None };
-    // What agents as tools call is held while the workflow runs.
-    let mut causes = Causes { known_calls: true, ..Causes::new() };
-    let Sum { costs, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
+    // The runtime limits the calls of agents that are used as tools.
+    let mut causes = UnboundedCauses { known_calls: true, ..UnboundedCauses::new() };
+    let Sum { costs, largest, .. } = total(BoundsCursor::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
     m.begin(Check::BoundsExceeded);
-    match costs.of(cost) {
+    match costs.get(cost) {
         Some(worst) if worst <= allowed => return None,
         Some(worst) => {
             m.push("the worst case of this workflow is ");
             m.push(if worst == u64::MAX { "more than " } else { "" });
-            amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
+            push_amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
             m.push(", and it allows ");
-            quantity(&mut m, allowed, cost);
-            finite(&mut m, worst, allowed, &largest, cost);
+            push_quantity(&mut m, allowed, cost);
+            describe_finite(&mut m, worst, allowed, &largest, cost);
         }
         // `loop-endless` reports the loop without end.
         None if causes.count == 0 => return None,
-        // How many of these there are is often not known. They are held while the workflow runs.
+        // The number of these is often unknown. The runtime limits them.
         None if matches!(cost, Cost::ToolCalls | Cost::Tokens | Cost::Time) => return None,
         None => {
             m.push("the worst case of this workflow is unbounded, and it allows ");
-            amount(&mut m, allowed, cost);
+            push_amount(&mut m, allowed, cost);
             m.push(": ");
-            unbounded(&mut m, &causes, cost);
+            describe_unbounded(&mut m, &causes, cost);
         }
     }
     Some(m)
 }
 
-/// Why it is not known that a run ends. With a limit of time, its calls and waits need none.
-const fn without_end(spec: &Spec<'_>) -> Option<Message> {
+/// Describes why a run may have no end. A workflow with a limit of time needs no limits on its
+/// calls and waits.
+const fn describe_endless(spec: &Spec<'_>) -> Option<Message> {
     each!(cost in &[Cost::ModelCalls, Cost::Rounds, Cost::Time] => {
-        let mut causes = Causes::new();
-        let Sum { costs, .. } = total(Place::start(spec.steps), *cost, &mut causes);
+        let mut causes = UnboundedCauses::new();
+        let Sum { costs, .. } = total(BoundsCursor::start(spec.steps), *cost, &mut causes);
         let is_limited = matches!(cost, Cost::Time) && spec.limits.time.is_some();
-        // What has no limit of its own may have that of a `try` around it.
-        if !is_limited && costs.of(*cost).is_none() && causes.count > 0 {
+        // An unlimited step may be limited by a `try` around it.
+        if !is_limited && costs.get(*cost).is_none() && causes.count > 0 {
             let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow ends: "]);
-            unbounded(&mut m, &causes, *cost);
+            describe_unbounded(&mut m, &causes, *cost);
             return Some(m);
         }
     });
     None
 }
 
-/// A number, or a time, without a unit beside it.
-const fn quantity(m: &mut Message, number: u64, cost: Cost) {
+/// Adds a number, or a time, without a unit.
+const fn push_quantity(m: &mut Message, number: u64, cost: Cost) {
     match cost {
-        Cost::Time => length(m, number),
+        Cost::Time => push_duration(m, number),
         _ => m.number(number as i128),
     }
 }
 
-const fn amount(m: &mut Message, number: u64, cost: Cost) {
-    quantity(m, number, cost);
+const fn push_amount(m: &mut Message, number: u64, cost: Cost) {
+    push_quantity(m, number, cost);
     if let Cost::Time = cost {
         return;
     }
@@ -107,8 +112,8 @@ const fn amount(m: &mut Message, number: u64, cost: Cost) {
     }
 }
 
-/// Milliseconds as people write them, in the largest unit that leaves no rest.
-const fn length(m: &mut Message, millis: u64) {
+/// Adds milliseconds as `1h` or `90s`: in the largest unit that divides them.
+const fn push_duration(m: &mut Message, millis: u64) {
     let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
     let mut i = 0;
     while i + 1 < units.len() && (millis == 0 || !millis.is_multiple_of(units[i].0)) {
@@ -118,14 +123,14 @@ const fn length(m: &mut Message, millis: u64) {
     m.push(units[i].1);
 }
 
-/// Names the step that has the largest part in a cost, and what to write so that it fits.
-const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
+/// Names the step with the largest share of a cost, and what to lower so that the cost fits.
+const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &CostShare<'_>, cost: Cost) {
     let kind = largest.kind.word();
     let (setting, each) = match largest.kind {
-        Kind::Agent(each) => ("max_turns", if let Cost::ModelCalls = cost { each } else { 0 }),
-        Kind::Loop(_, each) | Kind::Each(_, each) => ("max", each),
-        Kind::Try(_, each) => ("attempts", each),
-        Kind::Workflow | Kind::Block => ("", 1),
+        ShareKind::Agent(each) => ("max_turns", if let Cost::ModelCalls = cost { each } else { 0 }),
+        ShareKind::Loop(_, each) | ShareKind::Each(_, each) => ("max", each),
+        ShareKind::Try(_, each) => ("attempts", each),
+        ShareKind::Workflow | ShareKind::Block => ("", 1),
     };
     let fewer = match cost {
         Cost::ModelCalls => "place fewer agents that ask a model",
@@ -136,24 +141,24 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
     };
     if largest.total == u64::MAX {
         m.push(": ");
-        named(m, kind, largest.name, largest.inside);
-        m.all(&[" makes more than anybody can count; help: lower its `", setting]);
+        push_name(m, kind, largest.name, largest.inside);
+        m.all(&[" makes more than can be counted; help: lower its `", setting]);
         m.push("` and those of the loops in it");
     } else if largest.total > 1 {
         m.push(": ");
-        named(m, kind, largest.name, largest.inside);
+        push_name(m, kind, largest.name, largest.inside);
         m.push(if let Cost::Time = cost { " takes up to " } else { " makes up to " });
-        quantity(m, largest.total, cost);
+        push_quantity(m, largest.total, cost);
         m.push(if let Cost::Time = cost { " of it" } else { " of them" });
-        if let Some((of, max, parts)) = largest.kind.parts() {
+        if let Some((preposition, max, parts)) = largest.kind.parts() {
             m.push(", ");
-            quantity(m, each, cost);
-            m.all(&[" ", of, " each of "]);
+            push_quantity(m, each, cost);
+            m.all(&[" ", preposition, " each of "]);
             m.number(max as i128);
             m.all(&[" ", parts]);
         }
         let left = allowed.saturating_sub(worst.saturating_sub(largest.total)).checked_div(each);
-        lower(m, setting, left, fewer, cost);
+        describe_remedy(m, setting, left, fewer, cost);
     } else {
         m.push(match cost {
             Cost::ModelCalls => ", one for each agent that asks a model; help: ",
@@ -163,18 +168,18 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         m.push(fewer);
     }
     if worst == u64::MAX {
-        // So many that they were not counted to the end.
+        // The count saturated, so the exact number is unknown.
         return;
     }
     m.all(&[", or write `#[bounds(", cost.word(), " = "]);
     let quote = if let Cost::Time = cost { "\"" } else { "" };
     m.push(quote);
-    quantity(m, worst, cost);
+    push_quantity(m, worst, cost);
     m.all(&[quote, ")]`"]);
 }
 
-/// What to lower: a setting, where it is known to which number, or what is in a block.
-const fn lower(m: &mut Message, setting: &str, left: Option<u64>, fewer: &str, cost: Cost) {
+/// Adds what to lower: a setting, with the number where it is known, or the contents of a block.
+const fn describe_remedy(m: &mut Message, setting: &str, left: Option<u64>, fewer: &str, cost: Cost) {
     if setting.is_empty() {
         return m.all(&["; help: ", fewer, " in it"]);
     }
@@ -189,15 +194,15 @@ const fn lower(m: &mut Message, setting: &str, left: Option<u64>, fewer: &str, c
     }
 }
 
-const fn named(m: &mut Message, kind: &str, name: &str, inside: &str) {
+const fn push_name(m: &mut Message, kind: &str, name: &str, inside: &str) {
     m.all(&[kind, " `", name, "`"]);
     if !inside.is_empty() {
         m.all(&[" in `", inside, "`"]);
     }
 }
 
-/// Names what has no end, and what to write so that it has one.
-const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
+/// Names the steps without a limit, and how to limit them.
+const fn describe_unbounded(m: &mut Message, causes: &UnboundedCauses<'_>, cost: Cost) {
     let mut seen = [false; REMEDIES.len()];
     let mut i = 0;
     while i < causes.first.len() {
@@ -205,7 +210,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
         if i > 0 {
             m.push(if i + 1 == causes.count { ", and " } else { ", " });
         }
-        seen[named_cause(m, &cause)] = true;
+        seen[push_cause(m, &cause)] = true;
         i += 1;
     }
     if causes.count > causes.first.len() {
@@ -229,7 +234,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
 
 const REMEDIES: [&str; 9] = [
     "give the agent a `max_turns`, as in `max_turns: 3`",
-    "say it in its `META`, as in `.max_turns(Some(3))`",
+    "set it in its `META`, as in `.max_turns(Some(3))`",
     "give the loop a `max`, as in `loop(max = 5)`",
     "give the `each` a `max`, as in `each(max = 20)`",
     "give the agent `max_output_tokens`, as in `max_output_tokens: 1000`",
@@ -239,37 +244,40 @@ const REMEDIES: [&str; 9] = [
     "",
 ];
 
-/// Says what has no end; gives the place of its remedy among [`REMEDIES`]; the last one is to ask for less.
-const fn named_cause(m: &mut Message, cause: &Cause<'_>) -> usize {
+/// Names a step without a limit. Returns the index of its remedy in [`REMEDIES`]; the last remedy
+/// is to drop the limit.
+const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
     let (kind, fact, remedy) = match cause.why {
-        Why::Tools => ("agent", " has tools and no `max_turns`", 0),
-        Why::MoreTools => ("agent", " may be given tools and has no `max_turns`", 0),
-        Why::Transfer => ("agent", " may transfer and has no `max_turns`", 0),
-        Why::Typed => ("agent", " answers with a type that is not `String` and has no `max_turns`", 0),
-        Why::Silent => ("agent", " does not say how often it calls a model", 1),
-        Why::Loop => ("loop", " has no `max`", 2),
-        Why::Each => ("block", " runs once per element of a list and has no `max`", 3),
-        Why::Tokens => ("agent", " has no `max_output_tokens`", 4),
-        Why::Price => ("agent", " asks a model whose price or longest answer is not known", 4),
-        Why::Timeout => ("agent", " has no `timeout`", 5),
-        Why::Wait => ("`await`", " has no `timeout`", 5),
-        Why::ToolTimeout => ("agent", " has a tool without `timeout`", 6),
-        Why::OwnCode => {
+        UnboundedReason::Tools => ("agent", " has tools and no `max_turns`", 0),
+        UnboundedReason::MoreTools => ("agent", " may be given tools and has no `max_turns`", 0),
+        UnboundedReason::Transfer => ("agent", " may transfer and has no `max_turns`", 0),
+        UnboundedReason::Typed => {
+            ("agent", " answers with a type that is not `String` and has no `max_turns`", 0)
+        }
+        UnboundedReason::Silent => ("agent", " does not state how often it calls a model", 1),
+        UnboundedReason::Loop => ("loop", " has no `max`", 2),
+        UnboundedReason::Each => ("block", " runs once per element of a list and has no `max`", 3),
+        UnboundedReason::Tokens => ("agent", " has no `max_output_tokens`", 4),
+        UnboundedReason::Price => ("agent", " asks a model whose price or longest answer is not known", 4),
+        UnboundedReason::Timeout => ("agent", " has no `timeout`", 5),
+        UnboundedReason::Wait => ("`await`", " has no `timeout`", 5),
+        UnboundedReason::ToolTimeout => ("agent", " has a tool without `timeout`", 6),
+        UnboundedReason::OwnCode => {
             ("agent", " has callbacks or an instruction by a function, which no `timeout` ends", 7)
         }
-        Why::BlockCode => ("block", " has callbacks, which no `timeout` ends", 7),
-        Why::Agents => ("agent", " calls agents as tools, as often as its model likes", 8),
-        Why::ToolCalls => ("agent", " calls tools as often as its model likes", 8),
+        UnboundedReason::BlockCode => ("block", " has callbacks, which no `timeout` ends", 7),
+        UnboundedReason::Agents => ("agent", " calls agents as tools, as often as its model likes", 8),
+        UnboundedReason::ToolCalls => ("agent", " calls tools as often as its model likes", 8),
     };
-    named(m, kind, cause.name, cause.inside);
+    push_name(m, kind, cause.name, cause.inside);
     m.push(fact);
     remedy
 }
 
-/// Why something has no end, as text.
-pub(crate) fn cause(cause: Cause<'_>) -> String {
+/// Returns the reason why a step has no limit, as text.
+pub(crate) fn describe_cause(cause: UnboundedCause<'_>) -> String {
     let mut m = Message::new();
-    named_cause(&mut m, &cause);
+    push_cause(&mut m, &cause);
     m.as_str().to_owned()
 }
 

@@ -1,23 +1,25 @@
-//! What const evaluation finds about a whole workflow, and how the macro raises it.
+//! [`Facts`]: the result of all checks in const evaluation, and how the macro raises it.
 
 use super::flow::{self, Pair};
 pub use super::flow::{Sizes, sizes};
-use super::names::{self, Finding};
+use super::names::{self, NameDiagnostic};
 use crate::message::Message;
 use crate::spec::Spec;
 
-/// What const evaluation found. `N` is the number of steps, `PAIRS` how many pairs of types there is room for, `BLOCKS` the
-/// number of steps where types of keys of blocks are looked up.
+/// The diagnostics that const evaluation found. `N` is the number of steps, `PAIRS` the room for
+/// pairs of types, and `BLOCKS` the number of steps where the types of block keys are looked up.
 #[derive(Debug)]
 pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
-    names: [Finding<'a>; N],
-    flow: flow::Flow<'a, PAIRS, BLOCKS>,
-    /// Nothing is wrong: most workflows are asked no further.
+    names: [NameDiagnostic<'a>; N],
+    flow: flow::FlowFacts<'a, PAIRS, BLOCKS>,
+    /// Whether there are no diagnostics. Most workflows need no further check.
     clean: bool,
 }
 
-/// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `told` says
-/// that the macro has told whatever is wrong with the names of its own steps.
+/// Checks a workflow of a module.
+///
+/// `answers` are the results of comparing pairs of types, where they are known. `names_checked`
+/// says that the macro has already reported all errors in the names of the workflow's own steps.
 pub const fn facts<
     'a,
     const N: usize,
@@ -33,34 +35,36 @@ pub const fn facts<
     spec: &Spec<'a>,
     module: (&'a str, u64),
     answers: &[bool],
-    told: bool,
+    names_checked: bool,
 ) -> Facts<'a, N, PAIRS, BLOCKS> {
-    let mut names = [Finding::None; N];
-    let named = names::find(spec, &mut [None; NAMES], &mut names, told);
-    let (flow, _) = flow::look::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
+    let mut names = [NameDiagnostic::None; N];
+    let named = names::find(spec, &mut [None; NAMES], &mut names, names_checked);
+    let (flow, _) = flow::check_flow::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }
 }
 
-/// Whether all types that were compared are equal.
+/// Returns whether all compared types are equal.
 pub const fn all(answers: &[bool]) -> bool {
     !any!(equal in answers => !*equal)
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
-    /// The same without what is wrong with names, where a macro has reported that.
+    /// Removes the diagnostics of names, for a macro that has already reported them.
     #[must_use]
     pub const fn without_names(mut self) -> Self {
-        self.names = [Finding::None; N];
+        self.names = [NameDiagnostic::None; N];
         self
     }
 
-    /// Whether something is wrong: then its bounds are not checked, and it is a stub to workflows around it.
+    /// Returns whether there are diagnostics. The bounds of a faulty workflow are not checked, and
+    /// workflows around it treat it as a stub.
     pub const fn is_faulty(&self) -> bool {
         !self.clean
     }
 
-    /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output, which follow the steps.
+    /// Ends const evaluation if there are diagnostics at a place: a part of a step, or of an
+    /// output. Outputs are numbered after the steps.
     #[track_caller]
     pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize) {
         if !self.clean {
@@ -68,7 +72,8 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         }
     }
 
-    /// The same for the key of a block; `fits` says whether its type is one that steers the block.
+    /// Ends const evaluation if there are diagnostics at the key of a block. `fits` says whether
+    /// the type of the key can steer the block.
     #[track_caller]
     pub const fn raise_block<
         const ROWS: usize,
@@ -88,7 +93,7 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         }
         let mut message = self.message(spec, at, part);
         if !fits {
-            flow::tell_block::<ROWS, PAIRS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, at);
+            flow::describe_block::<ROWS, PAIRS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, at);
         }
         message.raise();
     }
@@ -102,12 +107,12 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         message
     }
 
-    /// The pairs of types that the macro compares.
+    /// Returns the pairs of types that the macro compares.
     pub const fn pairs(&self) -> &[Pair; PAIRS] {
         self.flow.pairs()
     }
 
-    /// The types that the macro looks up for blocks.
+    /// Returns the types that the macro looks up for blocks.
     pub const fn blocks(&self) -> &[[usize; 3]; BLOCKS] {
         self.flow.blocks()
     }

@@ -1,41 +1,41 @@
-//! The data flow: `key-missing`, `key-maybe-missing`, `key-race`, `key-type`, `output-missing`, `loop-endless`,
-//! `exit-outside-loop`, and the renamings of `field-unknown`.
+//! The data flow: `key-missing`, `key-maybe-missing`, `key-race`, `key-type`, `output-missing`,
+//! `loop-endless`, `exit-outside-loop`, and the renamings of `field-unknown`.
 //!
-//! Two passes over the flat steps, both linear: the first fills a table of all keys that are written, the second is
-//! definite assignment, as in a compiler, with sets of keys as bits.
+//! Two linear passes go over the flat steps. The first pass fills a table of all written keys. The
+//! second pass is definite assignment, as in a compiler, with sets of keys as bits.
 
 mod describe;
-mod fault;
-mod found;
+mod diagnostic;
+mod facts;
 mod keys;
 mod session;
 mod types;
 mod walk;
 
-pub(in crate::check) use found::{Flow, look, tell_block};
+pub(in crate::check) use facts::{FlowFacts, check_flow, describe_block};
 pub use types::{Pair, READS, WRITES};
 
 use super::names;
 use crate::message::Message;
 use crate::sets::{NO_KEYS, PER_WORD};
 use crate::spec::{Spec, StepKind};
-use fault::{Fault, Flaw, Part, Reader};
-use keys::{Each, Key};
-use types::Row;
-use walk::{Block, Room};
+use diagnostic::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
+use keys::{EachScope, Key};
+use types::TypeRow;
+use walk::{Block, WalkRoom};
 
-/// How much room a check needs.
+/// The amount of room that a check needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Places of the table of names.
+    /// Size of the table of names.
     pub names: usize,
-    /// Keys.
+    /// Number of keys.
     pub keys: usize,
-    /// Places of the table of keys.
+    /// Size of the table of keys.
     pub slots: usize,
-    /// Words of the sets of keys.
+    /// Number of words of all sets of keys.
     pub words: usize,
-    /// Blocks inside blocks.
+    /// Depth of nested blocks.
     pub depth: usize,
 }
 
@@ -69,39 +69,39 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     }
 }
 
-/// Checks the flow at run time: each fault with its step and its message.
-pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
+/// Checks the flow at run time. Returns the step and the message of each diagnostic.
+pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     if spec.has_stub() {
         return Vec::new();
     }
     let sizes = sizes(spec);
     let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
-    let mut faults = vec![Fault::NONE; most];
+    let mut diagnostics = vec![FlowDiagnostic::NONE; most];
     let mut keys = vec![Key::EMPTY; sizes.keys];
-    let mut rows = vec![Row::EMPTY; spec.steps.len() + spec.outputs.len()];
-    let room = Room {
+    let mut rows = vec![TypeRow::EMPTY; spec.steps.len() + spec.outputs.len()];
+    let room = WalkRoom {
         keys: &mut keys,
         slots: &mut vec![0; sizes.slots],
-        eaches: &mut vec![Each::NONE; sizes.depth],
+        eaches: &mut vec![EachScope::NONE; sizes.depth],
         bits: &mut vec![NO_KEYS; sizes.words],
         blocks: &mut vec![Block::EMPTY; sizes.depth],
-        faults: &mut faults,
+        diagnostics: &mut diagnostics,
         rows: &mut rows,
-        asked: None,
+        requests: None,
     };
     let found = walk::walk(spec, room);
-    faults.truncate(found);
-    for fault in types::faults(spec, &keys, &rows) {
-        if !types::is_reported(&faults, &fault) {
-            faults.push(fault);
+    diagnostics.truncate(found);
+    for diagnostic in types::diagnostics(spec, &keys, &rows) {
+        if !types::is_reported(&diagnostics, &diagnostic) {
+            diagnostics.push(diagnostic);
         }
     }
-    // Those of one step are in the order of its parts, as they are written.
-    faults.sort_by_key(|fault| fault.at);
-    let tell = |fault: &Fault<'_>| {
+    // The sort is stable: diagnostics of one step keep the order of its parts.
+    diagnostics.sort_by_key(|diagnostic| diagnostic.at);
+    let describe = |diagnostic: &FlowDiagnostic<'_>| {
         let mut message = Message::new();
-        describe::fault(&mut message, spec, fault);
-        (fault.at, message)
+        describe::diagnostic(&mut message, spec, diagnostic);
+        (diagnostic.at, message)
     };
-    faults.iter().map(tell).collect()
+    diagnostics.iter().map(describe).collect()
 }

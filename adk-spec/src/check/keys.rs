@@ -1,14 +1,15 @@
-//! The keys that are declared: `agent-attribute` if an agent that is written by hand declares them in two places,
-//! `key-duplicate` if a tree that is built at run time does.
+//! Declared keys: `agent-attribute` for an agent by hand that declares its keys in two places,
+//! `key-duplicate` for a tree that is built at run time.
 
 use super::Check;
-use super::Fault;
+use super::Diagnostic;
 use crate::message::Message;
 use crate::spec::{AgentMeta, Spec};
 use std::collections::HashMap;
 
-/// Keys of a tree that is built at run time for which its root says two things. Of a workflow the tokens tell it.
-pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
+/// Reports keys that the root of a built tree declares twice. In `workflow!`, the macro reports
+/// them from its tokens.
+pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !spec.built {
         return;
     }
@@ -24,11 +25,12 @@ pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
             m.all(&[": by ", first, " and by ", by])
         }
         m.push("; help: remove one of them, or choose another name");
-        faults.push(Fault::of("", &m));
+        diagnostics.push(Diagnostic::from_message("", &m));
     }
 }
 
-/// Ends const evaluation when a description says keys itself that `#[agent(...)]` says.
+/// Ends const evaluation when `META` declares keys of an agent that has `#[agent(...)]` on its
+/// `impl`.
 #[track_caller]
 pub const fn raise_keys(meta: &AgentMeta<'_>) {
     let (word, keys) = match (meta.reads, meta.writes) {
@@ -36,7 +38,7 @@ pub const fn raise_keys(meta: &AgentMeta<'_>) {
         ([], [first, ..]) => ("writes", first.name),
         ([], []) => return,
     };
-    let fact = ["`META` of agent `", meta.name, "` says by itself that it ", word, " `", keys];
+    let fact = ["`META` of agent `", meta.name, "` declares that it ", word, " `", keys];
     let mut m = Message::of(Check::AgentAttribute, &fact);
     m.all(&["`, and `#[agent]` is on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
     m.all(&[keys, ": TYPE))]`"]);

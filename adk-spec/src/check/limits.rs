@@ -1,10 +1,10 @@
 //! `loop-max`, for numbers that only const evaluation knows.
 
-use super::{Check, Fault};
+use super::{Check, Diagnostic};
 use crate::message::Message;
 use crate::text::same;
 
-/// What is wrong with a limit that is less than 1, or too large.
+/// Describes a limit that is less than 1, or too large.
 pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     let mut m = Message::new();
     let rounds = same(word, "max_iterations");
@@ -29,9 +29,9 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     m
 }
 
-/// The fault of such a limit in a tree that is built at run time.
-pub fn limit_fault(word: &str, block: &str, value: i128) -> Fault {
-    Fault::of("", &describe(word, block, value))
+/// Returns the diagnostic of a limit in a tree that is built at run time.
+pub fn limit_diagnostic(word: &str, block: &str, value: i128) -> Diagnostic {
+    Diagnostic::from_message("", &describe(word, block, value))
 }
 
 /// Ends const evaluation when a limit is out of range.
@@ -42,7 +42,7 @@ pub const fn raise_limit(word: &str, block: &str, value: i128) {
     }
 }
 
-/// The limit, brought into its range.
+/// Clamps a limit to its range.
 pub const fn limit(value: i128) -> u32 {
     if value < 1 {
         1
@@ -53,7 +53,7 @@ pub const fn limit(value: i128) -> u32 {
     }
 }
 
-/// Ends const evaluation when a bound is no number of calls or rounds.
+/// Ends const evaluation when a bound is negative or too large.
 #[track_caller]
 pub const fn raise_bound(word: &str, value: i128) {
     if value < 0 || value > u64::MAX as i128 {
@@ -65,7 +65,7 @@ pub const fn raise_bound(word: &str, value: i128) {
     }
 }
 
-/// The bound, brought into its range.
+/// Clamps a bound to its range.
 pub const fn bound(value: i128) -> u64 {
     if value < 0 {
         0

@@ -1,16 +1,17 @@
-//! `live-loop`: a live run knows agents one after the other, and no block that repeats or runs at the same time.
+//! `live-loop`: a live run executes agents in sequence, without blocks that repeat or run
+//! concurrently.
 
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 
-/// A block that a live run cannot run, and the nested workflow around it, if any.
+/// A block that a live run cannot execute, and the nested workflow around it, if any.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct UnsupportedBlock<'a> {
     block: &'a Step<'a>,
     inside: &'a str,
 }
 
-/// Whether `Runner::run_live` can run a workflow: it holds no loop, no parallel block and no
-/// `each`, nor does any workflow inside it.
+/// Returns whether `Runner::run_live` can run a workflow: neither the workflow nor a workflow
+/// inside it has a loop, a parallel block, an `each` or a `try`.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -25,20 +26,20 @@ pub const fn is_live(spec: &Spec<'_>) -> bool {
     find(spec.steps, "").is_none()
 }
 
-/// Why an agent cannot run live, as far as its description knows.
+/// Returns why an agent cannot run live, if its description shows a reason.
 pub fn describe_live(meta: &AgentMeta<'_>) -> Option<String> {
-    let Found { block, inside } = in_agent(meta)?;
-    // That it is in the agent itself is said by the path of the error.
+    let UnsupportedBlock { block, inside } = find_in_agent(meta)?;
+    // The path of the error already names the agent itself.
     Some(message(block, Some(inside).filter(|inside| *inside != meta.name)))
 }
 
-/// What is wrong with a block in a live run, when it is one of those.
+/// Returns why a block cannot run live, if it cannot.
 pub fn describe_live_block(block: &Step<'_>) -> Option<String> {
-    word(&block.kind).map(|_| message(block, None))
+    unsupported_word(&block.kind).map(|_| message(block, None))
 }
 
 fn message(block: &Step<'_>, inside: Option<&str>) -> String {
-    let (word, name) = (word(&block.kind).unwrap_or("block"), block.name);
+    let (word, name) = (unsupported_word(&block.kind).unwrap_or("block"), block.name);
     let inside = inside.map_or(String::new(), |inside| format!(" in `{inside}`"));
     format!(
         "live-loop: {word} `{name}`{inside} cannot run live: a live run is one conversation, which its agents take \
@@ -46,12 +47,12 @@ fn message(block: &Step<'_>, inside: Option<&str>) -> String {
     )
 }
 
-/// What is to be done about it.
+/// The remedy for a workflow that cannot run live.
 pub const LIVE_HELP: &str =
-    "run it with `run(...)`, or run live a workflow that holds agents and sequences alone";
+    "run it with `run(...)`, or run live a workflow that holds only agents and sequences";
 
-/// What the block is called, when it is one that a live run cannot run.
-const fn word(kind: &StepKind<'_>) -> Option<&'static str> {
+/// Returns the name of a kind of block that a live run cannot execute; `None` for other steps.
+const fn unsupported_word(kind: &StepKind<'_>) -> Option<&'static str> {
     match kind {
         StepKind::Loop { .. } => Some("loop"),
         StepKind::Parallel { .. } => Some("parallel block"),
@@ -61,18 +62,18 @@ const fn word(kind: &StepKind<'_>) -> Option<&'static str> {
     }
 }
 
-const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<Found<'a>> {
+const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<UnsupportedBlock<'a>> {
     first!(step in steps => match step.kind {
-        StepKind::Agent { meta, .. } => in_agent(meta),
-        _ if word(&step.kind).is_some() => Some(Found { block: step, inside }),
+        StepKind::Agent { meta, .. } => find_in_agent(meta),
+        _ if unsupported_word(&step.kind).is_some() => Some(UnsupportedBlock { block: step, inside }),
         _ => None,
     })
 }
 
-/// In a workflow its steps, in an LLM agent those that may take over from it.
-const fn in_agent<'a>(meta: &'a AgentMeta<'a>) -> Option<Found<'a>> {
+/// Searches the steps of a workflow, or the transfer targets of an LLM agent.
+const fn find_in_agent<'a>(meta: &'a AgentMeta<'a>) -> Option<UnsupportedBlock<'a>> {
     if !meta.steps.is_empty() {
         return find(meta.steps, meta.name);
     }
-    first!(target in meta.transfer => in_agent(target))
+    first!(target in meta.transfer => find_in_agent(target))
 }

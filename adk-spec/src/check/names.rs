@@ -1,113 +1,117 @@
-//! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the tree.
+//! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the
+//! tree.
 
 mod describe;
 
-pub(super) use self::describe::{describe, describe_into, of_step, of_workflow};
+pub(super) use self::describe::{describe, describe_into, describe_step_name, describe_workflow_name};
 use crate::hash::{hash, mixed};
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 use crate::text::same;
 
 /// A name or a definition in the table.
 ///
-/// Names inside of an instance, `second::critic`, are those of a table of its own: they have that instance as owner.
+/// Names inside an instance, such as `second::critic`, have that instance as their owner, so they
+/// never collide with names outside of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
-    /// Name or definition, with its owner, as a number.
+pub(super) struct NameEntry<'a> {
+    /// Hash of the name or definition and its owner.
     hash: u64,
-    /// The name of the nested workflow around it; empty for the workflow itself.
+    /// The nested workflow around the entry; empty for the workflow itself.
     inside: &'a str,
-    /// The step of the workflow that it is, or is inside of.
+    /// The step of the workflow that is, or contains, the entry.
     at: usize,
 }
 
-/// A name from the source.
+/// Marks a name from the source.
 const NAME: u64 = 0;
-/// A definition that was placed without `as`.
+/// Marks a definition that is placed without `as`.
 const DEFINITION: u64 = 1;
 
 const USER: u64 = hash("user");
 const MODEL: u64 = hash("model");
 
-/// What is wrong with the name of a step, or with one inside of it.
+/// An error in the name of a step, or in a name inside it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Finding<'a> {
+pub(super) enum NameDiagnostic<'a> {
     None,
     Reserved,
-    /// Two definitions of one name.
-    Duplicate(Twice<'a>),
-    /// One definition twice.
-    Reused(Twice<'a>),
+    /// Two definitions have the same name.
+    Duplicate(NameClash<'a>),
+    /// One definition is placed twice.
+    Reused(NameClash<'a>),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Twice<'a> {
+pub(super) struct NameClash<'a> {
     name: &'a str,
-    /// The nested workflow around the second one; empty when it is the step itself.
+    /// The nested workflow around the second use; empty when the step itself is the second use.
     inside: &'a str,
-    /// The nested workflow around the first one.
+    /// The nested workflow around the first use.
     first_inside: &'a str,
-    /// It is the name of the workflow itself.
+    /// Whether the first use is the name of the workflow itself.
     root: bool,
 }
 
-/// The most names that steps have, nested workflows included: to ask a name whether it is empty takes longer than to make
-/// room for it.
+/// Returns an upper bound of the number of names in a list of steps, nested workflows included.
+/// Unnamed steps count too: checking whether a name is empty costs more than the room.
 const fn count(steps: &[Step<'_>]) -> usize {
     let mut count = steps.len();
     each!(step in steps => {
         if let StepKind::Agent { meta, .. } = step.kind
             && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
         {
-            count += inside(meta);
+            count += count_inside(meta);
         }
     });
     count
 }
 
-/// The same for what is inside of an agent: the steps of a workflow, and the agents that it may transfer to.
-const fn inside(meta: &AgentMeta<'_>) -> usize {
+/// Returns the number of names inside an agent: in the steps of a workflow, and among the agents
+/// that it may transfer to.
+const fn count_inside(meta: &AgentMeta<'_>) -> usize {
     let mut count = self::count(meta.steps);
-    each!(target in meta.transfer => { count += 1 + inside(target) });
+    each!(target in meta.transfer => { count += 1 + count_inside(target) });
     count
 }
 
-/// Fills the findings, one per step of the workflow; whether there are none. `told` says that the names of its own steps differ
-/// and are none that are reserved, as the macro knows of most.
+/// Fills the diagnostics, one per step of the workflow. Returns whether there are none.
 ///
-/// Free places of the table are `None`: const evaluation keeps a sorted list of all references in it, and goes through that
-/// list whenever one is written.
+/// `names_checked` says that the macro has checked the names of the workflow's own steps: they
+/// differ, and none is reserved. Free slots of the table are `None`, because const evaluation keeps
+/// a sorted list of all references in the table and traverses that list on every write.
 pub(super) const fn find<'a>(
     spec: &Spec<'a>,
-    table: &mut [Option<Entry<'a>>],
-    findings: &mut [Finding<'a>],
-    told: bool,
+    table: &mut [Option<NameEntry<'a>>],
+    diagnostics: &mut [NameDiagnostic<'a>],
+    names_checked: bool,
 ) -> bool {
-    if told && count(spec.steps) == spec.steps.len() {
-        return definitions(spec.steps, table, findings);
+    if names_checked && count(spec.steps) == spec.steps.len() {
+        return compare_definitions(spec.steps, table, diagnostics);
     }
     let root = spec.steps.len();
     let mask = table.len() - 1;
-    let mut names = Names { table, mask, owners: 0, root, built: spec.built };
+    let mut entries = NameTable { table, mask, owners: 0, root, built: spec.built };
     if !spec.name.is_empty() {
-        let _ = names.insert(NAME, hash(spec.name), Place { at: root, owner: 0, inside: "", own: true });
+        let _ =
+            entries.insert(NAME, hash(spec.name), NamePlace { at: root, owner: 0, inside: "", own: true });
     }
     let (mut at, mut clean) = (0, true);
     while at < root {
-        let found = names.step(&spec.steps[at], Place { at, owner: 0, inside: "", own: true });
-        if !matches!(found, Finding::None) {
-            (findings[at], clean) = (found, false);
+        let found = entries.check_step(&spec.steps[at], NamePlace { at, owner: 0, inside: "", own: true });
+        if !matches!(found, NameDiagnostic::None) {
+            (diagnostics[at], clean) = (found, false);
         }
         at += 1;
     }
     clean
 }
 
-/// The same for steps with nothing inside of them, whose names differ: only definitions are compared. Most workflows are made
-/// of such steps, and each call takes its time.
-const fn definitions<'a>(
+/// Compares only the definitions of steps with nothing inside them. Most workflows consist of such
+/// steps, and in const evaluation each call costs time.
+const fn compare_definitions<'a>(
     mut steps: &[Step<'a>],
-    table: &mut [Option<Entry<'a>>],
-    findings: &mut [Finding<'a>],
+    table: &mut [Option<NameEntry<'a>>],
+    diagnostics: &mut [NameDiagnostic<'a>],
 ) -> bool {
     let (mask, mut at, mut clean) = (table.len() - 1, 0, true);
     while let [step, rest @ ..] = steps {
@@ -117,10 +121,10 @@ const fn definitions<'a>(
             let mut slot = definition as usize & mask;
             loop {
                 match &table[slot] {
-                    None => break table[slot] = Some(Entry { hash: definition, inside: "", at }),
+                    None => break table[slot] = Some(NameEntry { hash: definition, inside: "", at }),
                     Some(there) if there.hash == definition => {
-                        let twice = Twice { name: step.name, inside: "", first_inside: "", root: false };
-                        (findings[at], clean) = (Finding::Reused(twice), false);
+                        let clash = NameClash { name: step.name, inside: "", first_inside: "", root: false };
+                        (diagnostics[at], clean) = (NameDiagnostic::Reused(clash), false);
                         break;
                     }
                     Some(_) => slot = (slot + 1) & mask,
@@ -132,32 +136,32 @@ const fn definitions<'a>(
     clean
 }
 
-struct Names<'t, 'a> {
-    table: &'t mut [Option<Entry<'a>>],
-    /// That of their number, which is a power of two.
+struct NameTable<'t, 'a> {
+    table: &'t mut [Option<NameEntry<'a>>],
+    /// Number of slots minus 1. The number of slots is a power of two.
     mask: usize,
     owners: usize,
-    /// The number of the workflow itself: the one after the last step.
+    /// The number of the workflow itself: one past the last step.
     root: usize,
-    /// A tree that builders made: no macro has checked its names.
+    /// Whether builders made the tree, so that no macro has checked its names.
     built: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    /// The step of the workflow that it is, or is inside of.
+struct NamePlace<'a> {
+    /// The step of the workflow that is, or contains, this place.
     at: usize,
     owner: usize,
-    /// The nested workflow around it; empty for the workflow itself.
+    /// The nested workflow around the place; empty for the workflow itself.
     inside: &'a str,
-    /// Whether it is compared with names inside of the same step. A name that occurs twice in one nested workflow is
-    /// reported where that is defined.
+    /// Whether the name is compared with names inside the same step. A name that occurs twice in
+    /// one nested workflow is reported at the definition of that workflow.
     own: bool,
 }
 
-impl<'a> Names<'_, 'a> {
-    /// Adds an entry; the one that is there already.
-    const fn insert(&mut self, what: u64, hash: u64, place: Place<'a>) -> Option<Entry<'a>> {
+impl<'a> NameTable<'_, 'a> {
+    /// Adds an entry. Returns the existing entry if the slot is taken.
+    const fn insert(&mut self, what: u64, hash: u64, place: NamePlace<'a>) -> Option<NameEntry<'a>> {
         let hash = mixed(hash, 2 * place.owner as u64 + what);
         let mut slot = hash as usize & self.mask;
         while let Some(there) = &self.table[slot] {
@@ -166,42 +170,48 @@ impl<'a> Names<'_, 'a> {
             }
             slot = (slot + 1) & self.mask;
         }
-        self.table[slot] = Some(Entry { hash, inside: place.inside, at: place.at });
+        self.table[slot] = Some(NameEntry { hash, inside: place.inside, at: place.at });
         None
     }
 
-    /// Adds a definition and a name, whose hash is 0 if there is none; what is wrong with them.
+    /// Adds a definition and a name, and returns their error. A hash of 0 means that there is no
+    /// name.
     const fn add(
         &mut self,
         name: &'a str,
         hash: u64,
         definition: Option<u64>,
-        place: Place<'a>,
-    ) -> Finding<'a> {
+        place: NamePlace<'a>,
+    ) -> NameDiagnostic<'a> {
         let inside = place.inside;
         if let Some(definition) = definition
             && let Some(first) = self.insert(DEFINITION, definition, place)
         {
-            return Finding::Reused(Twice { name, inside, first_inside: first.inside, root: false });
+            return NameDiagnostic::Reused(NameClash {
+                name,
+                inside,
+                first_inside: first.inside,
+                root: false,
+            });
         }
         if hash != 0
             && let Some(first) = self.insert(NAME, hash, place)
         {
             let root = first.at == self.root;
-            return Finding::Duplicate(Twice { name, inside, first_inside: first.inside, root });
+            return NameDiagnostic::Duplicate(NameClash { name, inside, first_inside: first.inside, root });
         }
-        Finding::None
+        NameDiagnostic::None
     }
 
-    /// The first thing that is wrong with a step or inside of it.
-    const fn step(&mut self, step: &Step<'a>, place: Place<'a>) -> Finding<'a> {
+    /// Returns the first error of a step, or of anything inside it.
+    const fn check_step(&mut self, step: &Step<'a>, place: NamePlace<'a>) -> NameDiagnostic<'a> {
         // Markers have no name.
         let name = match step.name.as_bytes() {
             [] => 0,
             _ => hash(step.name),
         };
         if (name == USER || name == MODEL) && (step.named || self.built) && place.inside.is_empty() {
-            return Finding::Reserved;
+            return NameDiagnostic::Reserved;
         }
         let definition = match step.kind {
             StepKind::Agent { meta, instance: false } => meta.identity(),
@@ -209,7 +219,7 @@ impl<'a> Names<'_, 'a> {
         };
         let found = self.add(step.name, if step.named { name } else { 0 }, definition, place);
         let StepKind::Agent { meta, instance } = step.kind else { return found };
-        if !matches!(found, Finding::None) || matches!((meta.steps, meta.transfer), ([], [])) {
+        if !matches!(found, NameDiagnostic::None) || matches!((meta.steps, meta.transfer), ([], [])) {
             return found;
         }
         let mut owner = place.owner;
@@ -217,27 +227,28 @@ impl<'a> Names<'_, 'a> {
             self.owners += 1;
             owner = self.owners;
         }
-        self.inside(meta, Place { owner, inside: step.name, ..place })
+        self.check_inside(meta, NamePlace { owner, inside: step.name, ..place })
     }
 
-    /// The first thing that is wrong inside of an agent: with the steps of a workflow, or with the agents that it may transfer to.
-    const fn inside(&mut self, meta: &AgentMeta<'a>, place: Place<'a>) -> Finding<'a> {
+    /// Returns the first error inside an agent: in the steps of a workflow, or among the agents
+    /// that it may transfer to.
+    const fn check_inside(&mut self, meta: &AgentMeta<'a>, place: NamePlace<'a>) -> NameDiagnostic<'a> {
         each!(step in meta.steps => {
-            let found = self.step(step, Place { own: false, ..place });
-            if !matches!(found, Finding::None) {
+            let found = self.check_step(step, NamePlace { own: false, ..place });
+            if !matches!(found, NameDiagnostic::None) {
                 return found;
             }
         });
         each!(target in meta.transfer => {
             let mut found = self.add(target.name, hash(target.name), target.identity(), place);
-            if let Finding::None = found {
-                found = self.inside(target, Place { inside: target.name, ..place });
+            if let NameDiagnostic::None = found {
+                found = self.check_inside(target, NamePlace { inside: target.name, ..place });
             }
-            if !matches!(found, Finding::None) {
+            if !matches!(found, NameDiagnostic::None) {
                 return found;
             }
         });
-        Finding::None
+        NameDiagnostic::None
     }
 }
 
@@ -245,7 +256,7 @@ const fn is_reserved(name: &str) -> bool {
     same(name, "user") || same(name, "model")
 }
 
-/// How large the table has to be.
+/// Returns the size of the table.
 pub(super) const fn slots(spec: &Spec<'_>) -> usize {
     (4 * (count(spec.steps) + 1)).next_power_of_two()
 }

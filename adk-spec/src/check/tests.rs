@@ -19,8 +19,8 @@ const fn defined<'a>(name: &'a str, definition: &'a str) -> AgentMeta<'a> {
     AgentMeta::new(AgentKind::Function, name).definition(definition)
 }
 
-/// The checks that fail, each with its step.
-fn found(steps: &[Step<'_>]) -> Vec<String> {
+/// Returns the failed checks, each with its step.
+fn checks(steps: &[Step<'_>]) -> Vec<String> {
     let faults = faults(&Spec::new("root", "", steps));
     for fault in &faults {
         assert!(fault.message.starts_with(fault.check.name()), "{fault}");
@@ -37,55 +37,55 @@ const DRAFTING: AgentMeta<'static> = AgentMeta::new(AgentKind::Workflow, "drafti
 
 #[test]
 fn two_definitions_and_one_definition_twice() {
-    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("grade", &GRADE, 1)]), [""; 0]);
-    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)]), ["name-duplicate critic"]);
-    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
-    // Under another name as well: it is an instance only by `as`.
-    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("judge", &CRITIC, 1)]), ["agent-reused judge"]);
-    assert_eq!(found(&[agent("critic", &CRITIC, 0), instance("judge", &CRITIC, 1)]), [""; 0]);
-    assert_eq!(found(&[instance("a", &CRITIC, 0), instance("a", &CRITIC, 1)]), ["name-duplicate a"]);
-    // By hand, a definition is the name alone: two types may share it.
-    assert_eq!(found(&[agent("grade", &GRADE, 0), agent("rate", &GRADE, 1)]), [""; 0]);
-    assert_eq!(found(&[agent("root", &CRITIC, 0)]), ["name-duplicate root"]);
+    assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("grade", &GRADE, 1)]), [""; 0]);
+    assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)]), ["name-duplicate critic"]);
+    assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
+    // Another name does not make an instance: only `as` does.
+    assert_eq!(checks(&[agent("critic", &CRITIC, 0), agent("judge", &CRITIC, 1)]), ["agent-reused judge"]);
+    assert_eq!(checks(&[agent("critic", &CRITIC, 0), instance("judge", &CRITIC, 1)]), [""; 0]);
+    assert_eq!(checks(&[instance("a", &CRITIC, 0), instance("a", &CRITIC, 1)]), ["name-duplicate a"]);
+    // The definition of an agent by hand is only its name, which two types may share.
+    assert_eq!(checks(&[agent("grade", &GRADE, 0), agent("rate", &GRADE, 1)]), [""; 0]);
+    assert_eq!(checks(&[agent("root", &CRITIC, 0)]), ["name-duplicate root"]);
 }
 
 #[test]
 fn names_inside_of_nested_workflows() {
-    assert_eq!(found(&[agent("drafting", &DRAFTING, 0)]), [""; 0]);
+    assert_eq!(checks(&[agent("drafting", &DRAFTING, 0)]), [""; 0]);
     assert_eq!(
-        found(&[agent("critic", &CRITIC, 0), agent("drafting", &DRAFTING, 1)]),
+        checks(&[agent("critic", &CRITIC, 0), agent("drafting", &DRAFTING, 1)]),
         ["agent-reused drafting"]
     );
     assert_eq!(
-        found(&[agent("drafting", &DRAFTING, 0), agent("critic", &OTHER, 1)]),
+        checks(&[agent("drafting", &DRAFTING, 0), agent("critic", &OTHER, 1)]),
         ["name-duplicate critic"]
     );
-    // What is in an instance has its prefix.
+    // Names inside an instance have its prefix.
     let both = [agent("critic", &CRITIC, 0), instance("a", &DRAFTING, 1), instance("b", &DRAFTING, 2)];
-    assert_eq!(found(&both), [""; 0]);
-    // A nested workflow's own fault is reported where it is defined.
+    assert_eq!(checks(&both), [""; 0]);
+    // An error inside a nested workflow is reported at the definition of that workflow.
     let wrong = [agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
     let inner = AgentMeta::new(AgentKind::Workflow, "inner").definition("x::Inner").steps(&wrong);
-    assert_eq!(found(&[agent("inner", &inner, 0), agent("x", &GRADE, 1)]), [""; 0]);
+    assert_eq!(checks(&[agent("inner", &inner, 0), agent("x", &GRADE, 1)]), [""; 0]);
     let message =
         &faults(&Spec::new("root", "", &[agent("critic", &OTHER, 0), agent("drafting", &DRAFTING, 1)]))[0]
             .message;
     assert_eq!(
         message,
         "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; help: write \
-         `as second_drafting` after it, which makes it an instance with a name of its own; what stands in it is then \
+         `as second_drafting` after it, which makes it an instance with a name of its own; its steps are then \
          called `second_drafting::critic` and so on"
     );
 }
 
 #[test]
-fn who_may_hand_over_is_placed_twice() {
+fn an_agent_with_transfer_targets_is_placed_twice() {
     let desk = AgentMeta::new(AgentKind::Llm, "desk").definition("x::Desk").transfer(&[&CRITIC]);
-    assert_eq!(found(&[agent("desk", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
-    assert_eq!(found(&[instance("first", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
-    // The target itself is there by its own name, once.
-    assert_eq!(found(&[agent("desk", &desk, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
-    assert_eq!(found(&[instance("first", &desk, 0), agent("critic", &CRITIC, 1)]), [""; 0]);
+    assert_eq!(checks(&[agent("desk", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
+    assert_eq!(checks(&[instance("first", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
+    // The target itself has its own name, and only once.
+    assert_eq!(checks(&[agent("desk", &desk, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
+    assert_eq!(checks(&[instance("first", &desk, 0), agent("critic", &CRITIC, 1)]), [""; 0]);
 }
 
 #[test]
@@ -94,18 +94,18 @@ fn names_of_unnamed_blocks_do_not_count_across_workflows() {
     let steps = [inner, agent("a", &GRADE, 1), Step::new("", StepKind::End, 2)];
     let nested = AgentMeta::new(AgentKind::Workflow, "nested").definition("x::Nested").steps(&steps);
     let outer = [inner, agent("nested", &nested, 1), Step::new("", StepKind::End, 2)];
-    assert_eq!(found(&outer), [""; 0]);
+    assert_eq!(checks(&outer), [""; 0]);
 }
 
 #[test]
-fn names_that_cannot_be() {
+fn reserved_and_invalid_names() {
     for name in ["user", "model"] {
-        assert_eq!(found(&[agent(name, &GRADE, 0)]), [format!("name-reserved {name}")]);
+        assert_eq!(checks(&[agent(name, &GRADE, 0)]), [format!("name-reserved {name}")]);
     }
     for name in ["1x", "a b", "_", "a-b"] {
-        assert_eq!(found(&[agent(name, &GRADE, 0)]), [format!("name-invalid {name}")]);
+        assert_eq!(checks(&[agent(name, &GRADE, 0)]), [format!("name-invalid {name}")]);
     }
-    assert_eq!(found(&[agent("naïve", &GRADE, 0), agent("type", &CRITIC, 1)]), [""; 0]);
+    assert_eq!(checks(&[agent("naïve", &GRADE, 0), agent("type", &CRITIC, 1)]), [""; 0]);
     assert_eq!(faults(&Spec::new("user", "", &[]))[0].check.name(), "name-reserved");
 }
 
@@ -114,29 +114,30 @@ fn tools() {
     const TOOLS: &[ToolMeta<'static>] =
         &[ToolMeta::new("search", ""), ToolMeta::new("search", ""), ToolMeta::new("transfer_to_agent", "")];
     let meta = AgentMeta::new(AgentKind::Llm, "critic").tools(TOOLS);
-    assert_eq!(found(&[agent("critic", &meta, 0)]), ["tool-duplicate critic", "tool-reserved critic"]);
+    assert_eq!(checks(&[agent("critic", &meta, 0)]), ["tool-duplicate critic", "tool-reserved critic"]);
 }
 
-/// A tool that ends the turn before the model answers, in an agent that has to write a key.
+/// An agent must write a key, but its tool ends the turn before the model answers.
 #[test]
 fn tools_that_skip_the_answer() {
     const KEY: &[KeySpec<'static>] = &[KeySpec::new("receipt", "String")];
     const PAY: ToolMeta<'static> = ToolMeta::new("pay", "Pays.").may_skip(true);
     const LOOK: ToolMeta<'static> = ToolMeta::new("look", "Looks.");
     let payer = |tools| AgentMeta::new(AgentKind::Llm, "payer").writes(KEY).tools(tools);
-    let of = |meta: AgentMeta<'_>| found(&[agent("payer", &meta, 0)]);
-    assert_eq!(of(payer(&[LOOK, PAY])), ["output-missing payer"]);
-    assert_eq!(of(payer(&[LOOK])), [""; 0]);
-    // The tool writes the key, or another one does, or a callback may; the loop ends; nothing has to be written.
-    assert_eq!(of(payer(const { &[PAY.writes(KEY)] })), [""; 0]);
-    assert_eq!(of(payer(const { &[PAY, LOOK.writes(KEY)] })), [""; 0]);
-    assert_eq!(of(payer(&[PAY]).own_code(true)), [""; 0]);
-    assert_eq!(of(payer(const { &[PAY.may_exit(true)] })), ["exit-outside-loop payer"]);
-    assert_eq!(of(payer(&[PAY]).writes(&[])), [""; 0]);
+    let checks_of = |meta: AgentMeta<'_>| checks(&[agent("payer", &meta, 0)]);
+    assert_eq!(checks_of(payer(&[LOOK, PAY])), ["output-missing payer"]);
+    assert_eq!(checks_of(payer(&[LOOK])), [""; 0]);
+    // Allowed: this tool or another one writes the key, a callback may write it, or no key has to
+    // be written. A tool that ends the loop is only reported for its exit.
+    assert_eq!(checks_of(payer(const { &[PAY.writes(KEY)] })), [""; 0]);
+    assert_eq!(checks_of(payer(const { &[PAY, LOOK.writes(KEY)] })), [""; 0]);
+    assert_eq!(checks_of(payer(&[PAY]).own_code(true)), [""; 0]);
+    assert_eq!(checks_of(payer(const { &[PAY.may_exit(true)] })), ["exit-outside-loop payer"]);
+    assert_eq!(checks_of(payer(&[PAY]).writes(&[])), [""; 0]);
     let target = payer(&[PAY]);
     let targets = [&target];
     let desk = AgentMeta::new(AgentKind::Llm, "desk").transfer(&targets);
-    assert_eq!(found(&[agent("desk", &desk, 0)]), ["output-missing payer"]);
+    assert_eq!(checks(&[agent("desk", &desk, 0)]), ["output-missing payer"]);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn waits_in_agents_that_are_tools() {
     let (asking, paying) = ([agent("ok", &ok, 0)], [agent("payer", &payer, 0)]);
     let asking = AgentMeta::new(AgentKind::Workflow, "asking").steps(&asking);
     let paying = AgentMeta::new(AgentKind::Workflow, "paying").steps(&paying);
-    let told = |used: &AgentMeta<'_>| {
+    let message = |used: &AgentMeta<'_>| {
         let tools = [ToolMeta::of_agent(used)];
         let boss = AgentMeta::new(AgentKind::Llm, "boss").tools(&tools);
         faults(&Spec::new("root", "", &[agent("boss", &boss, 0)])).pop().map(|fault| fault.message)
@@ -163,19 +164,19 @@ fn waits_in_agents_that_are_tools() {
     };
     let agrees = "tool `pay` of `payer` waits until a person agrees (`confirm`)";
     let hand_over = ", or a sub-agent to which `boss` hands over (`transfer`)";
-    assert_eq!(told(&payer), says(&(step("payer", agrees) + hand_over)));
-    assert_eq!(told(&clerk), says(&(step("clerk", agrees) + hand_over)));
-    assert_eq!(told(&paying), says(&step("paying", agrees)));
+    assert_eq!(message(&payer), says(&(step("payer", agrees) + hand_over)));
+    assert_eq!(message(&clerk), says(&(step("clerk", agrees) + hand_over)));
+    assert_eq!(message(&paying), says(&step("paying", agrees)));
     let result = "tool `build` of `builder` waits for its result (`long_running`)";
-    assert_eq!(told(&builder), says(&(step("builder", result) + hand_over)));
+    assert_eq!(message(&builder), says(&(step("builder", result) + hand_over)));
     let answer = "`await ok` of `asking` waits for an answer from outside";
-    assert_eq!(told(&asking), says(&step("asking", answer)));
-    // As a step it may wait.
-    assert_eq!(found(&[agent("payer", &payer, 0), agent("asking", &asking, 1)]), [""; 0]);
-    // Of two calls the inner one is the mistake.
+    assert_eq!(message(&asking), says(&step("asking", answer)));
+    // An agent that is a step may wait.
+    assert_eq!(checks(&[agent("payer", &payer, 0), agent("asking", &asking, 1)]), [""; 0]);
+    // In two nested calls, only the inner call is reported.
     let tools = [ToolMeta::of_agent(&payer)];
     let middle = AgentMeta::new(AgentKind::Llm, "middle").tools(&tools);
-    assert_eq!(told(&middle), None);
+    assert_eq!(message(&middle), None);
 }
 
 #[test]
@@ -188,12 +189,12 @@ fn limits() {
         Step::new("", StepKind::End, 3),
         Step::new("", StepKind::End, 4),
     ];
-    assert_eq!(found(&steps), ["syntax p"]);
+    assert_eq!(checks(&steps), ["syntax p"]);
     assert_eq!((limit(-1), limit(7), limit(1 << 40)), (1, 7, u32::MAX));
 }
 
 #[test]
-fn the_same_in_const_evaluation() {
+fn const_evaluation_reports_the_same() {
     const STEPS: &[Step<'static>] = &[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
     const SPEC: Spec<'static> = Spec::new("root", "", STEPS);
     const SIZES: Sizes = sizes(&SPEC);
@@ -222,9 +223,9 @@ fn many_names() {
     let names: Vec<String> = (0..2_000).map(|i| format!("agent_{i}")).collect();
     let metas: Vec<_> = names.iter().map(|name| defined(name, "")).collect();
     let mut steps: Vec<_> = metas.iter().enumerate().map(|(at, meta)| agent(meta.name, meta, at)).collect();
-    assert_eq!(found(&steps), [""; 0]);
+    assert_eq!(checks(&steps), [""; 0]);
     steps.push(agent("agent_1999", &GRADE, 2_000));
-    assert_eq!(found(&steps), ["name-duplicate agent_1999"]);
+    assert_eq!(checks(&steps), ["name-duplicate agent_1999"]);
 }
 
 #[test]

@@ -1,11 +1,13 @@
-//! `tool-duplicate`, `tool-reserved`, `wait-in-tool`, and `output-missing` of an agent whose tool ends its turn.
+//! `tool-duplicate`, `tool-reserved`, `wait-in-tool`, and `output-missing` of an agent whose tool
+//! ends its turn.
 
 use super::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, AgentMeta, StepKind, ToolMeta};
 use crate::text::same;
 
-/// Ends const evaluation when a function stands where one with that attribute is expected.
+/// Ends const evaluation when a plain function is used where a function with the attribute is
+/// expected.
 #[track_caller]
 pub const fn raise_function(attribute: &str, name: &str, is_plain: bool) {
     if !is_plain {
@@ -25,7 +27,8 @@ pub const fn raise_function(attribute: &str, name: &str, is_plain: bool) {
     m.raise();
 }
 
-/// What is wrong with the tool at that place of an agent's list. `answer` is the key that the agent's model writes, if it does.
+/// Returns the error of one tool in an agent's list. `answer` is the key that the agent's model
+/// writes; empty if it writes none.
 pub(super) const fn describe(
     agent: &str,
     answer: &str,
@@ -33,7 +36,7 @@ pub(super) const fn describe(
     at: usize,
 ) -> Option<Message> {
     let name = tools[at].name;
-    // Those in the file of a toolset have no description there.
+    // Tools from the file of a toolset have no description there.
     let remedy = if tools[at].description.is_empty() {
         "give the toolset a prefix, `.prefix(...)` and `adk mcp pull --prefix`"
     } else {
@@ -56,8 +59,11 @@ pub(super) const fn describe(
     }
 }
 
-/// A tool that ends the turn of an agent before its model has answered, so that its key stays unwritten. One that also ends
-/// the loop keeps the value of the round before, and one of its tools may write the key instead of the model.
+/// Describes a tool that ends its agent's turn before the model answers, so that the answer key
+/// stays unwritten.
+///
+/// A tool that also ends the loop is allowed, because the key keeps the value of the previous
+/// round. A tool of the agent that writes the key itself is allowed too.
 const fn answer_skipped(
     agent: &str,
     answer: &str,
@@ -80,19 +86,19 @@ const fn answer_skipped(
     Some(m)
 }
 
-/// Something in an agent that waits for an answer from outside.
+/// A part of an agent that waits for an answer from outside.
 #[derive(Clone, Copy)]
 struct Wait<'a> {
     word: &'static str,
-    /// The tool, or the step.
+    /// The tool or step.
     name: &'a str,
-    /// The agent that has the tool, or the workflow with the `await`.
+    /// The agent that has the tool, or the workflow that has the `await`.
     agent: &'a str,
     reason: &'static str,
 }
 
-/// The first wait in an agent, in its sub-agents, or in the steps of a workflow. Agents that are its tools are not searched:
-/// each is reported at the agent that calls it.
+/// Returns the first wait in an agent, in its sub-agents, or in the steps of a workflow. Agents
+/// that are its tools are not searched, because each is reported at the agent that calls it.
 const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
     each!(tool in agent.tools => {
         if tool.confirm || tool.long_running {
@@ -118,7 +124,8 @@ const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
     })
 }
 
-/// An agent that is used as a tool and waits: its session ends with the call, so nobody could answer.
+/// Describes an agent that waits and is used as a tool. The session of the call ends with the call,
+/// so no user could answer.
 pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> {
     let Some(wait) = first_wait(used) else { return None };
     let fact = ["agent `", agent, "` calls `", used.name, "` as a tool, and in it "];
@@ -131,7 +138,8 @@ pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> 
     Some(m)
 }
 
-/// A tool without a description: the macro sees that of a function by its tokens.
+/// Describes a tool without a description. For a function, the macro reports a missing description
+/// from its tokens.
 pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> {
     if !tool.description.trim().is_empty() {
         return None;
@@ -140,7 +148,8 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
     Some(Message::of(Check::ToolUndocumented, &["agent `", agent, "` has a tool `", tool.name, fact]))
 }
 
-/// Ends const evaluation when something is wrong with a tool. From place `own` on they come from files, and are looked at as one.
+/// Ends const evaluation when a tool has an error. Tools from index `own` on come from files and
+/// are checked together.
 #[track_caller]
 pub const fn raise_tool(agent: &str, answer: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
     while at < tools.len() {
@@ -160,7 +169,8 @@ pub const fn raise_tool(agent: &str, answer: &str, tools: &[ToolMeta<'_>], own: 
     }
 }
 
-/// An agent without a description that is used as a tool. Its kind decides where the description goes.
+/// Describes an agent that is used as a tool and has no description. The agent's kind decides where
+/// the description goes.
 const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
     let (missing, remedy) = match used.kind {
         AgentKind::Custom => {

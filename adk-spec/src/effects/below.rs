@@ -1,17 +1,18 @@
-//! What is below an agent and inside of a workflow.
+//! The agents below an agent, and the keys inside a workflow.
 
-use super::place::Place;
+use super::scope::KeyScope;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
 
-/// Whether an agent is no workflow and has neither tools nor transfer targets: then what it writes is what its description
-/// says.
+/// Returns whether an agent is not a workflow and has neither tools nor transfer targets. The
+/// writes of such an agent are those of its description.
 pub(crate) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.transfer, []) && matches!(meta.tools, []) && !matches!(meta.kind, AgentKind::Workflow)
 }
 
-/// An agent below another: first its transfer targets, then the agents that are its tools.
-pub(super) const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
+/// Returns an agent below another one: first the transfer targets, then the agents that are its
+/// tools.
+pub(super) const fn agent_below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
     if number < meta.transfer.len() {
         return Some(meta.transfer[number]);
     }
@@ -27,11 +28,11 @@ pub(super) const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a
     None
 }
 
-pub(crate) const fn tool<'a>(meta: &AgentMeta<'a>, name: &str) -> Option<&'a ToolMeta<'a>> {
+pub(crate) const fn find_tool<'a>(meta: &AgentMeta<'a>, name: &str) -> Option<&'a ToolMeta<'a>> {
     first!(tool in meta.tools => if same(tool.name, name) { Some(tool) } else { None })
 }
 
-/// Whether the agent or one of its transfer targets may end a loop.
+/// Returns whether an agent or one of its transfer targets may end a loop.
 pub(crate) const fn may_exit(meta: &AgentMeta<'_>, deepest: usize) -> bool {
     meta.may_exit || deepest > 0 && any!(target in meta.transfer => may_exit(target, deepest - 1))
 }
@@ -40,29 +41,34 @@ pub(crate) const fn contains(keys: &[KeySpec<'_>], key: &str) -> bool {
     any!(known in keys => same(known.name, key))
 }
 
-/// Whether a key that is touched inside of a workflow is one of the session.
-pub(crate) const fn is_session(workflow: &AgentMeta<'_>, key: &str) -> bool {
+/// Returns whether a key inside a workflow is a key of the session.
+pub(crate) const fn is_session_key(workflow: &AgentMeta<'_>, key: &str) -> bool {
     contains(workflow.states, key) || (has_prefix(key) && !contains(workflow.writes, key))
 }
 
-/// How many keys a workflow may set when it starts.
-pub(super) const fn starts(workflow: &AgentMeta<'_>) -> usize {
+/// Returns the number of keys that a workflow may set when it starts.
+pub(super) const fn start_count(workflow: &AgentMeta<'_>) -> usize {
     workflow.lets.len() + workflow.reads.len()
 }
 
-/// One of them, if it is one of the session: a `let`, or an input that has a default or is another key around. For a
-/// workflow around that is nested itself, an output may be another key.
-pub(super) const fn start<'a>(workflow: &AgentMeta<'a>, place: &Place<'a>, i: usize) -> Option<&'a str> {
+/// Returns a key of the session that a workflow sets when it starts: a `let`, or an input that has
+/// a default or is renamed. If the workflow around is nested itself, its output may be another key
+/// too.
+pub(super) const fn start_key<'a>(
+    workflow: &AgentMeta<'a>,
+    scope: &KeyScope<'a>,
+    i: usize,
+) -> Option<&'a str> {
     let (key, sets) = if i < workflow.lets.len() {
         (workflow.lets[i].name, true)
     } else {
         let input = &workflow.reads[i - workflow.lets.len()];
-        (input.name, input.optional || place.is_output(input.name) || place.is_renamed(input.name))
+        (input.name, input.optional || scope.is_output(input.name) || scope.is_renamed(input.name))
     };
-    if sets && is_session(workflow, key) { Some(key) } else { None }
+    if sets && is_session_key(workflow, key) { Some(key) } else { None }
 }
 
-/// Whether anything in a workflow runs at the same time.
+/// Returns whether any steps of a workflow run concurrently.
 pub(crate) const fn runs_together(workflow: &AgentMeta<'_>) -> bool {
     any!(step in workflow.steps => match step.kind {
         StepKind::Parallel { .. } | StepKind::Each { .. } => true,

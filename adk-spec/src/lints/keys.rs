@@ -1,18 +1,18 @@
-//! What is read and written, by all that belongs to a step.
+//! The keys that a step reads and writes, with all agents and tools that belong to it.
 
 use crate::effects::{Act, Effects};
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 use std::collections::HashSet;
 
-/// The keys that a workflow reads anywhere, its outputs included.
-pub(super) fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
+/// Returns the keys that a workflow reads anywhere, its outputs included.
+pub(super) fn read_keys<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     let mut read: HashSet<_> = spec.outputs.iter().map(|key| key.name).collect();
     for step in spec.steps {
         match step.kind {
             StepKind::Agent { meta, .. } => {
                 let mut reads = Vec::new();
-                of_agent(step.name, meta, &step.renames, &mut reads);
+                add_agent_reads(step.name, meta, &step.renames, &mut reads);
                 read.extend(reads.iter().map(|read| read.key));
             }
             StepKind::Match { key } => read.extend([key]),
@@ -24,24 +24,24 @@ pub(super) fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     read
 }
 
-pub(super) struct Read<'a> {
+pub(super) struct KeyRead<'a> {
     pub(super) reader: &'a str,
     pub(super) key: &'a str,
-    /// Only where it is there.
+    /// Whether the key may be absent.
     pub(super) optional: bool,
 }
 
-/// What the agent of a step reads, and what those read that belong to the step.
-pub(super) fn of_agent<'a>(
+/// Adds the reads of a step's agent, and of the agents and tools that belong to the step.
+pub(super) fn add_agent_reads<'a>(
     name: &'a str,
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
-    all: &mut Vec<Read<'a>>,
+    all: &mut Vec<KeyRead<'a>>,
 ) {
     let mut effects = Effects::of(meta, renames);
     while let Some(effect) = effects.next() {
-        // An input of a workflow that has a default may be absent, and is no slip. That a renamed key is written is for the
-        // checker to ask.
+        // An input of a workflow with a default may be absent without being a mistake. The checker
+        // ensures that a renamed key is written.
         let optional = match effect.act {
             _ if effect.is_inside => false,
             Act::Prompt { optional, renamed, .. } => optional && renamed.is_none(),
@@ -53,13 +53,13 @@ pub(super) fn of_agent<'a>(
         };
         if !effect.act.is_write() {
             let reader = if effects.is_own() { name } else { effects.agent().name };
-            all.push(Read { reader, key: effect.key, optional });
+            all.push(KeyRead { reader, key: effect.key, optional });
         }
     }
 }
 
-/// The keys that an instance writes, and those of the agents that it may transfer to, each with who writes it.
-pub(super) fn written<'a>(
+/// Returns the keys that an instance and its transfer targets write, each with its writer.
+pub(super) fn written_keys<'a>(
     name: &'a str,
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
@@ -75,7 +75,7 @@ pub(super) fn written<'a>(
     written
 }
 
-/// Whether the prompts of an agent name keys.
+/// Returns whether the prompts of an agent name keys.
 pub(super) fn names_keys(meta: &AgentMeta<'_>) -> bool {
     meta.prompts.iter().any(|prompt| {
         let mut found = Placeholders::new(prompt);
@@ -83,8 +83,8 @@ pub(super) fn names_keys(meta: &AgentMeta<'_>) -> bool {
     })
 }
 
-/// The keys that its tools write, and those of the agents that it may transfer to.
-pub(super) fn by_tools<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, all: &mut Vec<&'a str>) {
+/// Adds the keys that the tools of an agent and of its transfer targets write.
+pub(super) fn add_tool_writes<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, all: &mut Vec<&'a str>) {
     let mut effects = Effects::writes(meta, renames).outside();
     while let Some(effect) = effects.next() {
         if effect.act.is_write() && effects.is_of_tool() {

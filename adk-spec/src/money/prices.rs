@@ -1,72 +1,73 @@
-//! [`Prices`]: what models cost.
+//! [`Prices`]: the prices of models.
 
 use super::{BudgetError, Currency, Money};
 use std::collections::HashMap;
 
-/// What a model costs, by the million of tokens.
+/// The price of a model, per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Price {
     rate: Rate,
-    /// For all tokens of a call with a request of more tokens than this.
+    /// The rate for all tokens of a call whose request has more tokens than this number.
     long: Option<(u64, Rate)>,
-    /// The most tokens of a request.
+    /// The largest number of tokens of a request.
     pub(crate) longest_prompt: Option<u64>,
-    /// The most tokens of an answer.
+    /// The largest number of tokens of an answer.
     pub(crate) longest_answer: Option<u64>,
 }
 
-/// What one token costs.
+/// The price of one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rate {
-    /// Of a request.
+    /// A token of a request.
     input: Money,
-    /// Of a request, when the provider had it in a cache.
+    /// A token of a request that the provider had in a cache.
     cached: Money,
-    /// Of an answer, thoughts included.
+    /// A token of an answer, thoughts included.
     output: Money,
 }
 
 impl Price {
-    /// Amounts for a million tokens of requests and of answers, such as `"0.25"` and `"2.00"`. What comes from a cache costs as
-    /// much as other tokens.
+    /// Creates a price from the amounts for a million tokens of requests and of answers, such as
+    /// `"0.25"` and `"2.00"`. Cached tokens cost as much as other tokens.
     ///
     /// # Errors
-    /// When one of the texts is no amount, or has more than six digits after the point.
+    /// If a text is not an amount, or has more than six digits after the point.
     pub fn per_million(input: &str, output: &str) -> Result<Self, BudgetError> {
-        let input = one(input)?;
-        let rate = Rate { input, cached: input, output: one(output)? };
+        let input = per_token(input)?;
+        let rate = Rate { input, cached: input, output: per_token(output)? };
         Ok(Self { rate, long: None, longest_prompt: None, longest_answer: None })
     }
 
-    /// The amount for a million tokens that the provider had in a cache.
+    /// Sets the amount for a million tokens that the provider had in a cache.
     ///
     /// # Errors
-    /// When the text is no amount, or has more than six digits after the point.
+    /// If the text is not an amount, or has more than six digits after the point.
     pub fn cached(mut self, cached: &str) -> Result<Self, BudgetError> {
-        self.rate.cached = one(cached)?;
+        self.rate.cached = per_token(cached)?;
         Ok(self)
     }
 
-    /// The price of calls with a request of more than so many tokens, for all of their tokens.
+    /// Sets the price of calls whose request has more than `tokens` tokens, for all of their
+    /// tokens.
     #[must_use]
     pub fn above(self, tokens: u64, price: Self) -> Self {
         Self { long: Some((tokens, price.rate)), ..self }
     }
 
-    /// The most tokens that a request and an answer of the model may have. A budget reserves the longest answer where the agent
-    /// has no `max_output_tokens`, and a quote is made with both.
+    /// Sets the largest number of tokens of a request and of an answer. A budget reserves the
+    /// longest answer for an agent without `max_output_tokens`, and a quote uses both numbers.
     #[must_use]
     pub fn longest(self, prompt: u64, answer: u64) -> Self {
         Self { longest_prompt: Some(prompt), longest_answer: Some(answer), ..self }
     }
 
-    /// The most tokens of an answer, where that is known.
+    /// Returns the largest number of tokens of an answer, if it is known.
     pub fn longest_answer(&self) -> Option<u64> {
         self.longest_answer
     }
 
-    /// What a call costs.
+    /// Returns the price of a call.
     pub fn of(&self, input: u64, cached: u64, output: u64) -> Money {
         let rate = self.long.filter(|(above, _)| input > *above).map_or(self.rate, |(_, rate)| rate);
         let cached = cached.min(input);
@@ -75,20 +76,20 @@ impl Price {
     }
 }
 
-/// The amount for one token of an amount for a million.
-fn one(million: &str) -> Result<Money, BudgetError> {
+/// Returns the amount for one token from an amount for a million.
+fn per_token(million: &str) -> Result<Money, BudgetError> {
     let parts = million.parse::<Money>()?.parts();
-    if parts % 1_000_000 == 0 { Ok(Money::of_parts(parts / 1_000_000)) } else { Err(BudgetError) }
+    if parts % 1_000_000 == 0 { Ok(Money::from_parts(parts / 1_000_000)) } else { Err(BudgetError) }
 }
 
-/// What models cost, in one currency.
+/// Prices of models, in one currency.
 ///
 /// ```
 /// # use adk_spec as adk;
 /// use adk::spec::{Price, Prices};
 ///
 /// let prices = Prices::published()
-///     .model("gpt-5-mini", Price::per_million("0.25", "2.00")?.cached("0.025")?.longest(272_000, 128_000))
+///     .model("gpt-5-mini", Price::per_million("0.25", "2.00")?.cached("0.025")?)
 ///     .model("ollama::llama3.2", Price::per_million("0", "0")?);
 /// assert_eq!(prices.of("gpt-5-mini-2025-08-07").unwrap().of(1_000_000, 0, 0).to_string(), "0.25");
 /// # Ok::<(), adk::spec::BudgetError>(())
@@ -99,8 +100,8 @@ pub struct Prices {
     models: HashMap<String, Price>,
 }
 
-/// Published prices in USD for a million tokens of requests, of requests from a cache and of answers; the longest request and the
-/// longest answer.
+/// Published prices in USD for a million tokens of requests, of cached requests and of answers,
+/// then the longest request and the longest answer.
 const PUBLISHED: &[(&str, [&str; 3], u64, u64)] = &[
     ("gpt-5.6", ["4.00", "0.40", "20.00"], 922_000, 128_000),
     ("gpt-5.6-terra", ["2.00", "0.20", "12.00"], 922_000, 128_000),
@@ -143,7 +144,7 @@ const PUBLISHED: &[(&str, [&str; 3], u64, u64)] = &[
     ("gemini-2.5-flash-lite", ["0.10", "0.01", "0.40"], 1_048_576, 65_536),
 ];
 
-/// Those of calls with a request of more tokens than the number.
+/// Prices of calls whose request has more tokens than the number.
 const LONG: &[(&str, u64, [&str; 3])] = &[
     ("gpt-5.6", 272_000, ["8.00", "0.80", "30.00"]),
     ("gpt-5.6-terra", 272_000, ["4.00", "0.40", "18.00"]),
@@ -156,16 +157,16 @@ const LONG: &[(&str, u64, [&str; 3])] = &[
 ];
 
 impl Prices {
-    /// No prices yet, in a currency such as `USD`.
+    /// Creates an empty list of prices in a currency such as `USD`.
     ///
     /// # Errors
-    /// When it is no currency: three capital letters.
+    /// If `currency` is not three capital letters.
     pub fn new(currency: &str) -> Result<Self, BudgetError> {
         Ok(Self { currency: currency.parse()?, models: HashMap::new() })
     }
 
-    /// What providers asked in US dollars when this version was made. They change: look at the bill, and replace what differs with
-    /// [`model`](Self::model).
+    /// Returns the list prices of providers in US dollars at the release of this version. Prices
+    /// change: compare them with your bill, and replace a wrong price with [`model`](Self::model).
     pub fn published() -> Self {
         let price = |[input, cached, output]: [&str; 3]| Price::per_million(input, output)?.cached(cached);
         let mut models = HashMap::new();
@@ -181,27 +182,31 @@ impl Prices {
         Self { currency: Currency(*b"USD"), models }
     }
 
-    /// The price of a model, by the name under which it is asked for, with or without the provider before a `::`.
+    /// Sets the price of a model, by the name in requests, with or without the provider before a
+    /// `::`.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);
         self
     }
 
-    /// The currency of all of them.
+    /// Returns the currency of all prices.
     pub fn currency(&self) -> Currency {
         self.currency
     }
 
-    /// The price of a model: that of its name, of the name without its provider, or of either without the date at its end.
+    /// Returns the price of a model: by its name, by the name without its provider, or by either
+    /// without the date at its end.
     pub fn of(&self, model: &str) -> Option<&Price> {
         let plain = model.split_once("::").map_or(model, |(_, name)| name);
-        [model, plain, undated(model), undated(plain)].into_iter().find_map(|name| self.models.get(name))
+        [model, plain, without_date(model), without_date(plain)]
+            .into_iter()
+            .find_map(|name| self.models.get(name))
     }
 }
 
-/// `gpt-5` of `gpt-5-2025-08-07`, and of `gpt-5-20250807`.
-fn undated(name: &str) -> &str {
+/// Removes the date: `gpt-5` from `gpt-5-2025-08-07` and from `gpt-5-20250807`.
+fn without_date(name: &str) -> &str {
     let is_date = |end: &str| end.bytes().all(|c| c.is_ascii_digit() || c == b'-');
     for length in ["-20250807".len(), "-2025-08-07".len()] {
         if let Some((name, date)) = name.len().checked_sub(length).and_then(|at| name.split_at_checked(at))

@@ -1,26 +1,30 @@
 //! [`Quote`]: the worst case of a run, in money.
 
 use super::{Currency, Money, Prices};
-use crate::bounds::{Causes, Cost, Kind, Part, Place, Priced, Unit, total};
-use crate::check::bounds::cause;
+use crate::bounds::{
+    AnswerUnit, BoundsCursor, Cost, CostShare, ModelPrice, ShareKind, UnboundedCauses, total,
+};
+use crate::check::bounds::describe_cause;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 use std::fmt;
 
-/// What one run of a workflow costs at most: see [`Spec::quote`].
+/// The largest price of one run of a workflow; see [`Spec::quote`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The most, where that is known.
+    /// The largest price; `None` if it is unbounded or unknown.
     pub most: Option<Money>,
-    /// The currency of it.
+    /// The currency of the price.
     pub currency: Currency,
-    /// The step that has the largest part in it, or the one that has no limit.
+    /// The step with the largest share, or the step that has no limit.
     why: String,
 }
 
 impl Spec<'_> {
-    /// What one run costs at most, before anything is paid: each model call with the longest request and the longest answer of
-    /// its model, or the agent's `max_output_tokens`; retries and fallbacks are not counted. `model` is that of agents whose
-    /// declaration names none as a text.
+    /// Returns the largest price of one run.
+    ///
+    /// Each model call counts with the longest request and the longest answer of its model, or with
+    /// the agent's `max_output_tokens`. Retries and fallbacks are not counted. `model` is the model
+    /// of agents whose declaration does not name one as text.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -37,45 +41,45 @@ impl Spec<'_> {
     /// ```
     pub fn quote(&self, prices: &Prices, model: &str) -> Quote {
         let mut models = Vec::new();
-        of_steps(self.steps, &mut models);
+        add_models_of_steps(self.steps, &mut models);
         models.push(model);
-        let priced: Vec<_> = models.into_iter().map(|model| priced(prices, model)).collect();
-        let mut causes = Causes::counted_by(Unit::Money(&priced));
-        let sum = total(Place::start(self.steps), Cost::Tokens, &mut causes);
-        let most = sum.costs.of(Cost::Tokens).map(Money::of_parts);
+        let priced: Vec<_> = models.into_iter().map(|model| model_price(prices, model)).collect();
+        let mut causes = UnboundedCauses::with_unit(AnswerUnit::Money(&priced));
+        let sum = total(BoundsCursor::start(self.steps), Cost::Tokens, &mut causes);
+        let most = sum.costs.get(Cost::Tokens).map(Money::from_parts);
         let currency = prices.currency();
         let why = match most {
-            None => causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), cause),
-            Some(_) => part(&sum.largest, currency),
+            None => causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), describe_cause),
+            Some(_) => describe_share(&sum.largest, currency),
         };
         Quote { most, currency, why }
     }
 }
 
-/// The models that agents name.
-fn of_steps<'a>(steps: &'a [Step<'a>], models: &mut Vec<&'a str>) {
+/// Adds the models that the agents of some steps name.
+fn add_models_of_steps<'a>(steps: &'a [Step<'a>], models: &mut Vec<&'a str>) {
     for step in steps {
         if let StepKind::Agent { meta, .. } = step.kind {
-            of_agent(meta, models);
+            add_models_of_agent(meta, models);
         }
     }
 }
 
-fn of_agent<'a>(meta: &'a AgentMeta<'a>, models: &mut Vec<&'a str>) {
+fn add_models_of_agent<'a>(meta: &'a AgentMeta<'a>, models: &mut Vec<&'a str>) {
     if !meta.model.is_empty() && !models.contains(&meta.model) {
         models.push(meta.model);
     }
-    of_steps(meta.steps, models);
-    meta.transfer.iter().for_each(|target| of_agent(target, models));
+    add_models_of_steps(meta.steps, models);
+    meta.transfer.iter().for_each(|target| add_models_of_agent(target, models));
 }
 
-fn priced<'a>(prices: &Prices, model: &'a str) -> Priced<'a> {
+fn model_price<'a>(prices: &Prices, model: &'a str) -> ModelPrice<'a> {
     let Some(price) = prices.of(model) else {
-        return Priced { model, prompt: None, token: 0, longest: None };
+        return ModelPrice { model, prompt: None, token: 0, longest: None };
     };
     let longest = price.longest_prompt.unwrap_or_default();
     let prompt = price.of(longest, 0, 0);
-    Priced {
+    ModelPrice {
         model,
         prompt: price.longest_prompt.map(|_| prompt.parts()),
         token: price.of(longest, 0, 1).without(prompt).parts(),
@@ -83,15 +87,18 @@ fn priced<'a>(prices: &Prices, model: &'a str) -> Priced<'a> {
     }
 }
 
-fn part(part: &Part<'_>, currency: Currency) -> String {
-    if part.total == 0 {
+fn describe_share(share: &CostShare<'_>, currency: Currency) -> String {
+    if share.total == 0 {
         return String::new();
     }
-    let money = |parts| format!("{} {currency}", Money::of_parts(parts));
-    let own = format!("{} `{}` {}", part.kind.word(), part.name, money(part.total));
-    match (part.kind, part.kind.parts()) {
-        (Kind::Loop(_, each) | Kind::Each(_, each) | Kind::Try(_, each), Some((of, max, parts))) => {
-            format!("{own}, {} {of} each of {max} {parts}", money(each))
+    let money = |parts| format!("{} {currency}", Money::from_parts(parts));
+    let own = format!("{} `{}` {}", share.kind.word(), share.name, money(share.total));
+    match (share.kind, share.kind.parts()) {
+        (
+            ShareKind::Loop(_, each) | ShareKind::Each(_, each) | ShareKind::Try(_, each),
+            Some((preposition, max, parts)),
+        ) => {
+            format!("{own}, {} {preposition} each of {max} {parts}", money(each))
         }
         _ => own,
     }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn budgets_are_read_and_shown() {
+fn budgets_are_parsed_and_displayed() {
     let all = [
         ("0.50 USD", Some("0.50 USD")),
         (" 12 EUR ", Some("12.00 EUR")),
@@ -32,9 +32,9 @@ fn a_call_costs_what_its_tokens_cost() {
     let price = Price::per_million("0.25", "2.00").unwrap().cached("0.025").unwrap();
     assert_eq!(price.of(1_000, 0, 500).to_string(), "0.00125");
     assert_eq!(price.of(1_000, 1_000, 0).to_string(), "0.000025");
-    // More of it cached than there was.
+    // More cached tokens than tokens.
     assert_eq!(price.of(10, 1_000, 0), price.of(10, 10, 0));
-    assert_eq!(price.of(u64::MAX, 0, u64::MAX), Money::of_parts(u64::MAX));
+    assert_eq!(price.of(u64::MAX, 0, u64::MAX), Money::from_parts(u64::MAX));
     assert!(Price::per_million("0.0000001", "1").is_err());
     let long = price.above(1_000, Price::per_million("0.50", "3.00").unwrap());
     assert_eq!(long.of(1_000, 1_000, 500), price.of(1_000, 1_000, 500));
@@ -60,7 +60,7 @@ fn long_requests_cost_what_providers_ask_for_them() {
         [("gpt-5-mini", "0.25", "0.25"), ("gemini-2.5-pro", "1.25", "2.50"), ("gpt-5.4", "2.50", "5.00")]
     {
         let price = prices.of(name).unwrap();
-        let times = |money: Money, times: u64| Money::of_parts(money.parts() * times).to_string();
+        let times = |money: Money, times: u64| Money::from_parts(money.parts() * times).to_string();
         assert_eq!(times(price.of(1_000, 0, 0), 1_000), input, "{name}");
         assert_eq!(price.of(1_000_000, 0, 0).to_string(), prompt, "{name}");
     }

@@ -1,30 +1,31 @@
-//! What an agent reads, writes and may do.
+//! [`AgentMeta`]: the keys, tools and limits of an agent.
 
 use super::{AnsweredBy, KeySpec, ResourceSpec, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
 use std::time::Duration;
 
-/// Says what is wrong with a value that is written to a key: a `serde_json::Value`, which this crate does not know.
+/// A check of a value that is written to a key. The value is a `serde_json::Value`, which this
+/// crate does not know. The error says what is wrong.
 pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 
-/// The schema of a value that a model or a person gives, by its hash.
+/// The schema of a value from a model or a person, by its hash.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ValueSchema {
-    /// That of a type. The schema is made when it is needed.
+    /// The schema of a type, which is made on demand.
     Type {
-        /// Its hash.
+        /// Returns the hash of the schema.
         hash: fn() -> u64,
-        /// The schema itself, as JSON.
+        /// Returns the schema as JSON.
         text: fn() -> String,
     },
-    /// One that came from outside.
+    /// The hash of a schema from outside the program.
     Hash(u64),
 }
 
 impl ValueSchema {
-    /// The hash.
+    /// Returns the hash.
     pub fn hash(self) -> u64 {
         match self {
             Self::Type { hash, .. } => hash(),
@@ -32,7 +33,7 @@ impl ValueSchema {
         }
     }
 
-    /// The schema as JSON, where it is that of a type.
+    /// Returns the schema as JSON, if it is the schema of a type.
     pub fn text(self) -> Option<String> {
         match self {
             Self::Type { text, .. } => Some(text()),
@@ -41,12 +42,12 @@ impl ValueSchema {
     }
 }
 
-/// What an agent is made of.
+/// The kind of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentKind {
-    /// It asks a language model.
+    /// An agent that asks a language model.
     Llm,
     /// A function.
     Function,
@@ -54,26 +55,28 @@ pub enum AgentKind {
     Workflow,
     /// An `impl Agent` by hand.
     Custom,
-    /// An `await`: it waits for a value from outside, and writes it.
+    /// An `await`, which waits for a value from outside and writes it.
     Await,
 }
 
-/// How much of the conversation the model of an agent is shown: the field `include_contents`.
+/// The part of the conversation that an agent's model sees: the field `include_contents`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Conversation {
-    /// All of it, or its last turns.
+    /// The whole conversation, or its last turns.
     #[default]
     Shown,
     /// The current turn, with the last message before it: `none`.
     CurrentTurn,
-    /// Nothing but the agent's own calls of this turn: `prompt`.
+    /// Only the agent's own calls of this turn: `prompt`.
     Hidden,
 }
 
-/// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
+/// The description of an agent. All kinds of agents have the same description: functions, LLM
+/// agents, workflows, and each `impl Agent` by hand.
 ///
-/// The macros write it; by hand it is a const, with the keys that `#[agent(...)]` on the `impl` does not declare:
+/// The macros write the description. By hand, it is a const with the keys that `#[agent(...)]` on
+/// the `impl` does not declare:
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -89,86 +92,93 @@ pub enum Conversation {
 pub struct AgentMeta<'a> {
     /// The name of the definition, in snake case.
     pub name: &'a str,
-    /// Which definition this is: its module path and name. Two uses of one definition have the same.
+    /// The module path and name of the definition. Two uses of one definition share them.
     #[serde(skip)]
     pub definition: &'a str,
-    /// The module in which it is defined. The path is empty where `definition` contains it; see [`module`](Self::module).
+    /// The module of the definition. The path is empty if `definition` contains it; see
+    /// [`module`](Self::module).
     #[serde(skip)]
     pub module: Module<'a>,
-    /// What it is made of.
+    /// The kind of the agent.
     pub kind: AgentKind,
-    /// Its doc comment; models see it.
+    /// The doc comment. Models see it.
     pub description: &'a str,
-    /// Prompts: every placeholder in them is a read.
+    /// The prompts. Every placeholder in a prompt is a read.
     #[serde(skip)]
     pub prompts: &'a [&'a str],
-    /// Where each prompt was written, when it is no literal: `include_str!("critic.md")` or the name of a const.
+    /// The source of each prompt that is not a literal: `include_str!("critic.md")` or the name of
+    /// a const.
     #[serde(skip)]
     pub sources: &'a [&'a str],
-    /// Keys that it reads beside those of its prompts.
+    /// The keys that the agent reads in addition to those of its prompts.
     pub reads: &'a [KeySpec<'a>],
-    /// Keys that it has written whenever it ends normally; perhaps, where `optional`.
+    /// The keys that the agent has written whenever it ends normally. It may leave out `optional`
+    /// keys.
     pub writes: &'a [KeySpec<'a>],
-    /// Whether it may end the innermost loop around it.
+    /// Whether the agent may end the innermost loop around it.
     pub may_exit: bool,
-    /// Loops that it may end by name.
+    /// The loops that the agent may end by name.
     pub exits: &'a [&'a str],
-    /// Its tools.
+    /// The tools.
     pub tools: &'a [ToolMeta<'a>],
-    /// Whether more tools may be added to it at run time: `tools: [find, ..]`.
+    /// Whether more tools may be added at run time: `tools: [find, ..]`.
     pub more_tools: bool,
-    /// Whether its model may be asked for a summary before each of its calls: `compact: { after: 40, keep: 10 }`.
+    /// Whether the model may be asked for a summary before each of the agent's calls: `compact: {
+    /// after: 40, keep: 10 }`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacts: bool,
-    /// How much of the conversation its model is shown.
+    /// The part of the conversation that the model sees.
     #[serde(skip)]
     pub conversation: Conversation,
-    /// Whether callbacks, or functions that make its instruction, run in its turns: no `timeout` ends them.
+    /// Whether callbacks, or functions that make the instruction, run in the agent's turns. No
+    /// `timeout` ends them.
     #[serde(skip)]
     pub own_code: bool,
-    /// What it takes from the program, beside what its tools do.
+    /// The resources that the agent takes, without those of its tools.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
-    /// The agents that it may transfer to.
+    /// The agents that the agent may transfer to.
     #[serde(skip)]
     pub transfer: &'a [&'a AgentMeta<'a>],
-    /// The most model calls of one of its turns; `None` is unbounded.
+    /// The largest number of model calls in one turn; `None` is unbounded.
     pub max_turns: Option<u32>,
-    /// The longest that a function or an `await` may take, or one model call with its retries; `None` for no limit. An agent that is written by hand says what it keeps to.
+    /// The longest time of a function or an `await`, or of one model call with its retries; `None`
+    /// is unbounded. An agent by hand states the time that it keeps to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
-    /// The most tokens of one answer; `None` is unbounded.
+    /// The largest number of tokens of one answer; `None` is unbounded.
     pub max_output_tokens: Option<u32>,
-    /// The model that it asks, where its declaration names one as a text; otherwise empty.
+    /// The model, if the declaration names it as text; otherwise empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub model: &'a str,
-    /// Keys of the session that a workflow needs.
+    /// The session keys that a workflow needs.
     pub states: &'a [KeySpec<'a>],
-    /// Keys to which a workflow gives a value when it starts.
+    /// The keys that a workflow initializes when it starts.
     #[serde(skip)]
     pub lets: &'a [KeySpec<'a>],
-    /// The steps inside, when it is a workflow.
+    /// The steps of a workflow.
     #[serde(skip)]
     pub steps: &'a [Step<'a>],
-    /// Who may answer an `await`; `None` for the user who began the run.
+    /// The users who may answer an `await`; `None` for the user who began the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy<&'a str>>,
-    /// Says what is wrong with a value that an `await` is answered with.
+    /// The check of an answer to an `await`.
     #[serde(skip)]
     pub accepts: Option<Accepts>,
-    /// The schema of the value that a model or a person gives and that it writes.
+    /// The schema of the value that a model or a person gives and that the agent writes.
     #[serde(skip)]
     pub schema: Option<ValueSchema>,
-    /// The definition as a number; 0 when it is the name alone, which two definitions may share.
+    /// The definition as a number; 0 if `definition` is only the name, which two definitions may
+    /// share.
     #[serde(skip)]
     pub(crate) identity: u64,
-    /// All keys of its prompts, where the macros have read them.
+    /// All keys of the prompts, if the macros have parsed them.
     #[serde(skip)]
     pub prompt_keys: Option<&'a [PromptKey<'a>]>,
 }
 
 impl<'a> AgentMeta<'a> {
-    /// The description of an agent of some kind.
+    /// Creates the description of an agent of a kind.
     pub const fn new(kind: AgentKind, name: &'a str) -> Self {
         Self {
             name,
@@ -207,12 +217,12 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// The description of an `impl Agent` by hand.
+    /// Creates the description of an `impl Agent` by hand.
     pub const fn custom(name: &'a str) -> Self {
         Self::new(AgentKind::Custom, name)
     }
 
-    /// The module in which it is defined.
+    /// Returns the module of the definition.
     pub const fn module(&self) -> Module<'a> {
         let (path, origin) = self.module;
         if !path.is_empty() {
@@ -228,31 +238,32 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// Says which definition this is, and the number of its module.
+    /// Sets the definition, and the number of its module.
     #[must_use]
     pub const fn defined(mut self, definition: &'a str, origin: u64) -> Self {
         self.module = ("", origin);
         self.definition(definition)
     }
 
-    /// Gives it the name of its step.
+    /// Sets the name to that of the step.
     #[must_use]
     pub const fn named(mut self, name: &'a str) -> Self {
         self.name = name;
         self
     }
 
-    /// Says which definition this is.
+    /// Sets the definition.
     #[must_use]
     pub const fn definition(mut self, definition: &'a str) -> Self {
         self.definition = definition;
-        // With a path: by hand it is the name alone.
+        // Only a definition with a path identifies the agent. By hand, it is only the name.
         self.identity =
             if definition.is_empty() || same(definition, self.name) { 0 } else { hash(definition) };
         self
     }
 
-    /// Which definition it is, as a number, if that is known: by hand it is the name alone, which two types may share.
+    /// Returns the definition as a number, if it identifies the agent. By hand, the definition is
+    /// only the name, which two types may share.
     pub const fn identity(&self) -> Option<u64> {
         match self.identity {
             0 => None,
@@ -260,14 +271,14 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// What it does, in words that a model may see.
+    /// Sets the description, which models may see.
     #[must_use]
     pub const fn description(mut self, description: &'a str) -> Self {
         self.description = description;
         self
     }
 
-    /// Its prompts.
+    /// Sets the prompts.
     #[must_use]
     pub const fn prompts(mut self, prompts: &'a [&'a str]) -> Self {
         self.prompts = prompts;
@@ -276,19 +287,19 @@ impl<'a> AgentMeta<'a> {
     }
 
     setters! { [const]
-        /// Where each prompt was written; empty for a literal.
+        /// Sets the source of each prompt; empty for a literal.
         sources(sources: &'a [&'a str]) = sources;
-        /// The keys that it reads.
+        /// Sets the keys that the agent reads.
         reads(keys: &'a [KeySpec<'a>]) = keys;
-        /// The keys that it writes.
+        /// Sets the keys that the agent writes.
         writes(keys: &'a [KeySpec<'a>]) = keys;
-        /// Says whether it may end the innermost loop.
+        /// Sets whether the agent may end the innermost loop.
         may_exit(yes: bool) = yes;
-        /// The loops that it may end by name.
+        /// Sets the loops that the agent may end by name.
         exits(loops: &'a [&'a str]) = loops;
     }
 
-    /// Its tools: with one that may end a loop, it may end a loop.
+    /// Sets the tools. If a tool may end a loop, the agent may end a loop too.
     #[must_use]
     pub const fn tools(mut self, tools: &'a [ToolMeta<'a>]) -> Self {
         self.tools = tools;
@@ -297,47 +308,51 @@ impl<'a> AgentMeta<'a> {
     }
 
     setters! { [const]
-        /// Says whether more tools may be added to it at run time.
+        /// Sets whether more tools may be added at run time.
         more_tools(yes: bool) = yes;
-        /// Whether its model may be asked for a summary before each of its calls.
+        /// Sets whether the model may be asked for a summary before each of the agent's calls.
         compacts(yes: bool) = yes;
-        /// How much of the conversation its model is shown.
+        /// Sets the part of the conversation that the model sees.
         conversation(shown: Conversation) = shown;
-        /// Says whether callbacks, or functions that make its instruction, run in its turns.
+        /// Sets whether callbacks, or functions that make the instruction, run in the agent's
+        /// turns.
         own_code(yes: bool) = yes;
-        /// What it takes from the program, beside what its tools do.
+        /// Sets the resources that the agent takes, without those of its tools.
         resources(taken: &'a [ResourceSpec<'a>]) = taken;
-        /// The agents that it may transfer to.
+        /// Sets the agents that the agent may transfer to.
         transfer(targets: &'a [&'a AgentMeta<'a>]) = targets;
-        /// The most model calls of one turn; `None` when there is no limit.
+        /// Sets the largest number of model calls in one turn; `None` is unbounded.
         max_turns(turns: Option<u32>) = turns;
-        /// The model that it asks.
+        /// Sets the model.
         model(name: &'a str) = name;
-        /// The longest that it may take.
+        /// Sets the longest time that the agent may take.
         timeout(longest: Duration) = Some(longest);
-        /// The most tokens of one answer.
+        /// Sets the largest number of tokens of one answer.
         max_output_tokens(tokens: Option<u32>) = tokens;
-        /// The keys of the session that a workflow needs.
+        /// Sets the session keys that a workflow needs.
         states(keys: &'a [KeySpec<'a>]) = keys;
-        /// The keys to which a workflow gives a value when it starts.
+        /// Sets the keys that a workflow initializes when it starts.
         lets(keys: &'a [KeySpec<'a>]) = keys;
     }
 
-    /// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
+    /// Returns the keys that a workflow begins with. A run that began without such a key has no
+    /// value for it.
     pub fn begins(&self) -> Vec<KeySpec<'a>> {
         if self.kind != AgentKind::Workflow {
             return Vec::new();
         }
-        // A tree that was built at run time reads what it needs of the session, and has no inputs.
+        // A tree that was built at run time has no inputs. Its reads are the session keys that it
+        // needs.
         let is_state = |key: &KeySpec<'_>| self.states.iter().any(|state| state.name == key.name);
         let inputs = self.reads.iter().filter(|key| !is_state(key));
         let mut keys: Vec<_> = inputs.chain(self.lets).copied().collect();
-        // Their order is that of the source, and means nothing.
+        // The order in the source has no meaning.
         keys.sort_unstable_by_key(|key| key.name);
         keys
     }
 
-    /// The input that receives the request when it is used as a tool: the only input of a workflow, if that is a `String`.
+    /// Returns the input that receives the request if the agent is used as a tool: the only input
+    /// of a workflow, if its type is `String`.
     pub const fn request_input(&self) -> Option<&'a str> {
         match (self.kind, self.reads) {
             (AgentKind::Workflow, [input]) if is_string(input.ty) => Some(input.name),
@@ -345,27 +360,29 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// Whether it is a stub.
+    /// Returns whether the description is a stub.
     pub(crate) const fn is_stub(&self) -> bool {
         matches!(self.definition.as_bytes(), [])
     }
 
     setters! { [const]
-        /// Says what is wrong with a value that an `await` is answered with.
+        /// Sets the check of an answer to an `await`.
         accepts(check: Accepts) = Some(check);
-        /// Who may answer an `await`, where it is not the user who began the run.
+        /// Sets the users who may answer an `await`, instead of the user who began the run.
         by(by: AnsweredBy<&'a str>) = Some(by);
-        /// The steps inside a workflow.
+        /// Sets the steps of a workflow.
         steps(steps: &'a [Step<'a>]) = steps;
     }
 }
 
-/// A plain placeholder of a prompt, as the macros read it: its key, that as a number, and whether nothing stands in its place
-/// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
+/// A plain placeholder of a prompt, parsed by the macros: the key, its hash, and whether the key
+/// may be absent. The type is a tuple, because a call for each placeholder would cost time in the
+/// user's crate.
 pub type PromptKey<'a> = (&'a str, u64, bool);
 
-/// A module in which types are spelled: its path, which is empty if it is unknown, and a number that tells apart modules with one
-/// path, such as those of two crates of one name, and the blocks of one module.
+/// A module in which types are spelled. The path is empty if it is unknown. The number
+/// distinguishes modules with the same path, such as those of two crates with the same name, and
+/// the blocks of one module.
 pub type Module<'a> = (&'a str, u64);
 
 /// An unknown module.

@@ -1,12 +1,13 @@
-//! [`AnsweredBy`]: who may answer a wait.
+//! [`AnsweredBy`]: the users who may answer a wait.
 
 use serde::{Deserialize, Serialize};
 
-/// The users who may answer a wait that says `by`. Without `by`, the user who began the run may.
+/// The users who may answer a wait with `by`. Without `by`, only the user who began the run may
+/// answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredBy<R = String> {
-    /// `by = other`: each user but the one who began the run.
+    /// `by = other`: every user except the one who began the run.
     Other,
     /// `by = "staff"`: users with this role.
     Role(R),
@@ -22,7 +23,7 @@ impl From<AnsweredBy<&str>> for AnsweredBy {
 }
 
 impl AnsweredBy {
-    /// The same, borrowed.
+    /// Borrows the role.
     pub fn as_deref(&self) -> AnsweredBy<&str> {
         match self {
             Self::Other => AnsweredBy::Other,

@@ -1,8 +1,10 @@
-//! What an identifier is, in const evaluation: macros, checks and prompts share one rule.
+//! [`is_identifier`]: the rule for identifiers in const evaluation, shared by macros, checks and
+//! prompts.
 
 mod table;
 
-/// Whether a text is an identifier as Rust's lexer sees it: Unicode letters are allowed, `_` alone is none.
+/// Returns whether a text is an identifier of Rust. Unicode letters are allowed, but a single `_`
+/// is not an identifier.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -26,7 +28,8 @@ pub const fn is_identifier(text: &str) -> bool {
     true
 }
 
-/// 2 for what may begin an identifier (XID_Start), 1 for what may go on in one (XID_Continue), 0 for the rest.
+/// Returns 2 for a character that may begin an identifier (XID_Start), 1 for a character that may
+/// continue an identifier (XID_Continue), and 0 for other characters.
 const fn class(char: u32) -> u32 {
     if char < 0x80 {
         let byte = char as u8;
@@ -40,7 +43,7 @@ const fn class(char: u32) -> u32 {
     if low == 0 { 0 } else { table::CHANGES[low - 1] & 3 }
 }
 
-/// The character at a place of a UTF-8 text, and the place after it.
+/// Decodes the character at an index of a UTF-8 text. Returns the character and the index after it.
 pub(super) const fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
     let first = bytes[at];
     let (more, mut char) = match first {

@@ -1,4 +1,4 @@
-//! What a workflow takes.
+//! [`InputSpec`]: the inputs of a workflow.
 
 use super::KeySpec;
 
@@ -8,35 +8,35 @@ use super::KeySpec;
 pub struct InputSpec<'a> {
     /// The key.
     pub name: &'a str,
-    /// The type as it was spelled.
+    /// The type as the user spelled it.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// Whether the workflow has a value of its own for it.
+    /// Whether the workflow has a default for the input.
     pub has_default: bool,
     #[serde(skip)]
     key: KeySpec<'a>,
 }
 
 impl<'a> InputSpec<'a> {
-    /// An input.
+    /// Creates an input.
     pub const fn new(name: &'a str, ty: &'a str, has_default: bool) -> Self {
         Self { name, ty, has_default, key: KeySpec::new(name, ty) }
     }
 
-    /// Says which type it is, so that `key-type` does not depend on how the type is spelled.
+    /// Sets the type itself, so that `key-type` does not depend on the spelling of the type.
     #[must_use]
     pub const fn of<T: 'static>(mut self) -> Self {
         self.key = self.key.of::<T>();
         self
     }
 
-    /// An input with the name and the type of a key.
+    /// Creates an input with the name and the type of a key.
     #[must_use]
     pub const fn typed(key: KeySpec<'a>, has_default: bool) -> Self {
         Self { name: key.name, ty: key.ty, has_default, key }
     }
 
-    /// The key with its type.
+    /// Returns the key with its type.
     pub const fn key(&self) -> KeySpec<'a> {
         self.key
     }

@@ -1,4 +1,4 @@
-//! State keys with their types.
+//! [`KeySpec`]: state keys with their types.
 
 use super::Accepts;
 use crate::hash::hash;
@@ -13,47 +13,50 @@ use std::mem::needs_drop;
 pub struct KeySpec<'a> {
     /// The key, with its prefix if it has one.
     pub name: &'a str,
-    /// The type as it was spelled.
+    /// The type as the user spelled it.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// Read only if it is there, or written only perhaps.
+    /// Whether a read allows the key to be absent, or a write may be left out.
     pub optional: bool,
-    /// The type itself, where it is known. A function, since two `TypeId` cannot be compared in const evaluation.
+    /// The type itself, if it is known. The field holds a function, because const evaluation cannot
+    /// compare two `TypeId`s.
     #[serde(skip)]
     pub(crate) id: Option<fn() -> TypeId>,
-    /// It reads a value of any type.
+    /// Whether a read accepts a value of any type.
     #[serde(skip)]
     pub any: bool,
-    /// Its name as a number, where the macros wrote it; 0 is none. Plain numbers, here and below: rustc looks through each
-    /// constant with a key again and again, and an `Option` takes it longest.
+    /// The hash of the name, if the macros computed it; otherwise 0. This field and those below are
+    /// plain numbers, because rustc traverses each constant with a key many times, and an `Option`
+    /// takes the most time.
     #[serde(skip)]
     pub(crate) hash: u64,
-    /// Whether its name has a prefix, where the macros wrote it.
+    /// Whether the name has a prefix, if the macros computed `hash`.
     #[serde(skip)]
     pub(crate) prefix: bool,
-    /// The number of its type; see [`number`](crate::number).
+    /// The number of the type; see [`number`](crate::number).
     #[serde(skip)]
     pub number: u64,
-    /// How large its type is, how it is aligned, and whether it has to be dropped: what differs here is not of one type. 0
-    /// is none.
+    /// The size and alignment of the type, and whether it needs to be dropped; 0 if unknown. Types
+    /// with different layouts are different types.
     #[serde(skip)]
     pub(crate) layout: u64,
-    /// Read as an `Option`, so that the type of the key may be one as well.
+    /// Whether the key is read as an `Option`, so that the written type may be an `Option` or its
+    /// inner type.
     #[serde(skip)]
     pub(crate) perhaps: bool,
-    /// Its type is spelled without the `Option` around it.
+    /// Whether `ty` leaves out the `Option` around the type.
     #[serde(skip)]
     pub(crate) opened: bool,
-    /// Where `typed::Typed` has its type, counted from 1; 0 for nowhere.
+    /// The index of the type in `typed::Typed`, counted from 1; 0 for none.
     #[serde(skip)]
     pub(crate) place: u8,
-    /// Says what is wrong with a value that is not of its type.
+    /// The check of a value against the type.
     #[serde(skip)]
     pub accepts: Option<Accepts>,
 }
 
 impl<'a> KeySpec<'a> {
-    /// A key that has to be there.
+    /// Creates a key that has to exist.
     pub const fn new(name: &'a str, ty: &'a str) -> Self {
         Self {
             name,
@@ -72,14 +75,14 @@ impl<'a> KeySpec<'a> {
         }
     }
 
-    /// Says whether it may be absent.
+    /// Sets whether the key may be absent.
     #[must_use]
     pub const fn optional(mut self, yes: bool) -> Self {
         self.optional = yes;
         self
     }
 
-    /// Says which type it is, so that `key-type` does not depend on how the type is spelled.
+    /// Sets the type itself, so that `key-type` does not depend on the spelling of the type.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -94,21 +97,21 @@ impl<'a> KeySpec<'a> {
         self
     }
 
-    /// Says whether it reads a value of any type, as `serde_json::Value` does.
+    /// Sets whether a read accepts a value of any type, as `serde_json::Value` does.
     #[must_use]
     pub const fn any(mut self, yes: bool) -> Self {
         self.any = yes;
         self
     }
 
-    /// Says how a value that is not of its type is found.
+    /// Sets the check of a value against the type.
     #[must_use]
     pub const fn accepting(mut self, accepts: Option<Accepts>) -> Self {
         self.accepts = accepts;
         self
     }
 
-    /// Says the number of its type, as `#[data]` gives one to a type.
+    /// Sets the number of the type, as `#[data]` gives one to a type.
     #[must_use]
     pub fn numbered(mut self, number: u64) -> Self {
         (self.hash, self.prefix) = (hash(self.name), has_prefix(self.name));
@@ -116,7 +119,7 @@ impl<'a> KeySpec<'a> {
         self
     }
 
-    /// Its name as a number.
+    /// Returns the hash of the name.
     pub const fn hash(&self) -> u64 {
         match self.hash {
             0 => hash(self.name),
@@ -124,7 +127,7 @@ impl<'a> KeySpec<'a> {
         }
     }
 
-    /// Whether it belongs to the session whatever workflow writes it.
+    /// Returns whether the key belongs to the session, regardless of the workflow that writes it.
     pub const fn has_prefix(&self) -> bool {
         match self.hash {
             0 => has_prefix(self.name),
@@ -132,54 +135,56 @@ impl<'a> KeySpec<'a> {
         }
     }
 
-    /// Where its type can be looked up.
-    pub(crate) const fn placed(mut self, place: u8) -> Self {
+    /// Sets the index at which the type can be looked up.
+    pub(crate) const fn with_place(mut self, place: u8) -> Self {
         self.place = place;
         self
     }
 
-    /// Says which type it is, where that is known; see [`of`](Self::of).
+    /// Sets the type itself, if it is known; see [`of`](Self::of).
     #[must_use]
     pub const fn with_id(mut self, id: Option<fn() -> TypeId>) -> Self {
         self.id = id;
         self
     }
 
-    /// Whether both types are known and cannot be one, since a value of one takes other room than one of the other.
+    /// Returns whether both types are known and differ, because their values have different
+    /// layouts.
     pub(crate) const fn differs_in_layout(&self, other: &Self) -> bool {
         self.layout != 0 && other.layout != 0 && self.layout != other.layout
     }
 
-    /// Whether the type itself is known.
+    /// Returns whether the type itself is known.
     pub(crate) const fn is_typed(&self) -> bool {
         self.id.is_some()
     }
 
-    /// What gives the type itself, where it is known.
+    /// Returns the function that returns the type itself, if the type is known.
     pub const fn known_type(&self) -> Option<fn() -> TypeId> {
         self.id
     }
 
-    /// The type itself, where it is known.
+    /// Returns the type itself, if it is known.
     pub fn type_id(&self) -> Option<TypeId> {
         self.id.map(|id| id())
     }
 }
 
-/// Beside the place of a type that is spelled without the `Option` around it.
+/// A flag in the index of a type, for a type that is spelled without the `Option` around it.
 pub(crate) const OPENED: u8 = 0x80;
 
-/// One number for it; an alignment is never 0.
+/// Returns the layout of a type as one number. An alignment is never 0, so the number is not 0
+/// either.
 pub(crate) const fn layout<T>() -> u64 {
     (size_of::<T>() as u64) << 16 | (align_of::<T>() as u64) << 1 | needs_drop::<T>() as u64
 }
 
-/// Whether a key belongs to the session whatever workflow writes it.
+/// Returns whether a key belongs to the session, regardless of the workflow that writes it.
 pub const fn has_prefix(key: &str) -> bool {
     any!(byte in key.as_bytes() => *byte == b':')
 }
 
-/// As text: `draft: String`, with `?` when it may be absent.
+/// Writes `draft: String`, with `?` if the key may be absent.
 impl fmt::Debug for KeySpec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}: {}", self.name, if self.optional { "?" } else { "" }, self.ty)

@@ -1,9 +1,10 @@
-//! The placeholders of a prompt, found the same way in const evaluation and at run time.
+//! The placeholders of a prompt, found in the same way in const evaluation and at run time.
 //!
-//! A match is one or more `{`, anything without braces, one or more `}`; so `{{x}}` is `{x}`. A match after `$` or
-//! `\` is text. The text inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
-//! it is `artifact.` and a name, or a key: an identifier, perhaps with `user:`, `app:` or `temp:` before it. All else is
-//! text.
+//! A match consists of one or more `{`, any text without braces, and one or more `}`, so `{{x}}`
+//! equals `{x}`. A match after `$` or `\` is text. The inner text is trimmed, and a `?` at its end
+//! makes the placeholder optional. The match is a placeholder if the inner text is `artifact.` and
+//! a name, or a key: an identifier, optionally with `user:`, `app:` or `temp:` before it. Any other
+//! match is text.
 
 use super::ident::{decode, is_identifier};
 use crate::hash::Hasher;
@@ -12,17 +13,17 @@ use crate::text::part;
 /// A placeholder of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholder<'a> {
-    /// Where it begins in the prompt, its braces included.
+    /// The start in the prompt, including the braces.
     pub start: usize,
-    /// Where it ends.
+    /// The end in the prompt.
     pub end: usize,
-    /// What is read.
+    /// The source of the value.
     pub source: Source<'a>,
-    /// Whether it becomes nothing when there is nothing to read.
+    /// Whether the placeholder becomes an empty text if the source has no value.
     pub optional: bool,
 }
 
-/// What a placeholder reads.
+/// The source of a placeholder's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source<'a> {
     /// A state key, with its prefix if it has one.
@@ -49,52 +50,54 @@ pub enum Source<'a> {
 #[derive(Clone, Debug)]
 pub struct Placeholders<'a> {
     prompt: &'a str,
-    /// What is still to be looked at, and where that begins.
+    /// The rest of the prompt. The rest begins at index `at`.
     rest: &'a [u8],
     at: usize,
 }
 
 impl<'a> Placeholders<'a> {
-    /// Those of a prompt.
+    /// Creates an iterator over the placeholders of a prompt.
     pub const fn new(prompt: &'a str) -> Self {
         Self { prompt, rest: prompt.as_bytes(), at: 0 }
     }
 
-    /// The next one. Not the method of [`Iterator`], so that it can be called in const evaluation.
+    /// Returns the next placeholder. This is not the method of [`Iterator`], so that const
+    /// evaluation can call it.
     #[allow(clippy::should_implement_trait)]
     pub const fn next(&mut self) -> Option<Placeholder<'a>> {
-        while let Some(place) = self.place() {
-            // Most are plain, and `place` has read those already.
-            let found = match place.plain {
+        while let Some(span) = self.next_span() {
+            // Most placeholders are plain, and `next_span` has parsed them already.
+            let found = match span.plain {
                 Some((_, optional)) => {
-                    let end = place.inner - optional as usize;
-                    Some((Source::Key(part(self.prompt, place.opened, end)), optional))
+                    let end = span.inner - optional as usize;
+                    Some((Source::Key(part(self.prompt, span.opened, end)), optional))
                 }
-                None => self.parse(&place),
+                None => self.parse(&span),
             };
             if let Some((source, optional)) = found {
-                return Some(Placeholder { start: place.start, end: place.end, source, optional });
+                return Some(Placeholder { start: span.start, end: span.end, source, optional });
             }
         }
         None
     }
 
-    /// The text there.
-    pub(crate) const fn text(&self, place: &Place) -> &'a str {
-        part(self.prompt, place.opened, place.inner)
+    /// Returns the text inside a span.
+    pub(crate) const fn text(&self, span: &BraceSpan) -> &'a str {
+        part(self.prompt, span.opened, span.inner)
     }
 
-    /// What is read there, if it is a placeholder.
-    pub(crate) const fn parse(&self, place: &Place) -> Option<(Source<'a>, bool)> {
-        parse(self.text(place))
+    /// Parses the text of a span. Returns `None` if it is not a placeholder.
+    pub(crate) const fn parse(&self, span: &BraceSpan) -> Option<(Source<'a>, bool)> {
+        parse(self.text(span))
     }
 
-    /// The next text between braces that is not escaped.
+    /// Returns the next text between braces that is not escaped.
     ///
-    /// By slice patterns: const evaluation pays for each call, three hundred times as much for `split_at` as for an addition.
-    pub(crate) const fn place(&mut self) -> Option<Place> {
+    /// The function uses slice patterns, because const evaluation pays for each call: `split_at`
+    /// costs three hundred times as much as an addition.
+    pub(crate) const fn next_span(&mut self) -> Option<BraceSpan> {
         loop {
-            let Some((start, opened)) = self.brace() else { return None };
+            let Some((start, opened)) = self.next_run() else { return None };
             let (mut rest, mut inner, mut hasher) = (self.rest, opened, Hasher::NEW);
             if let [b'a'..=b'z' | b'A'..=b'Z', ..] = rest {
                 while let [byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_'), more @ ..] = rest {
@@ -117,22 +120,22 @@ impl<'a> Placeholders<'a> {
             while let [b'}', more @ ..] = rest {
                 (rest, end) = (more, end + 1);
             }
-            // An escaped run of braces takes its closing ones along, so they cannot close anything else. Without a closing
-            // brace, the text there may open the next match.
+            // An escaped run of braces also consumes its closing braces, so they cannot close
+            // anything else. Without a closing brace, the inner text may open the next match.
             (self.rest, self.at) = (rest, end);
             if end > inner && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\')) {
-                return Some(Place { start, opened, inner, end, plain });
+                return Some(BraceSpan { start, opened, inner, end, plain });
             }
         }
     }
 
-    /// The next run of opening braces: where it begins and ends.
-    const fn brace(&mut self) -> Option<(usize, usize)> {
+    /// Returns the start and end of the next run of opening braces.
+    const fn next_run(&mut self) -> Option<(usize, usize)> {
         let (mut rest, mut start) = (self.rest, self.at);
-        // Most of a prompt is passed here, so it takes sixteen bytes at a time where none of them is one.
+        // Most of a prompt contains no braces, so the loop skips sixteen bytes at a time.
         while let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, more @ ..] = rest {
             let bytes = [*a, *b, *c, *d, *e, *f, *g, *h, *i, *j, *k, *l, *m, *n, *o, *p];
-            // A byte that is zero in here is a brace: nothing else leaves its high bit unset.
+            // A zero byte in `braces` is a brace. Only a zero byte leaves its high bit unset here.
             let braces = u128::from_le_bytes(bytes) ^ BRACES;
             if !(((braces & LOW) + LOW) | braces | LOW) != 0 {
                 break;
@@ -153,13 +156,14 @@ impl<'a> Placeholders<'a> {
     }
 }
 
-/// The place of a text between braces.
-pub(crate) struct Place {
+/// The span of a text between braces.
+pub(crate) struct BraceSpan {
     start: usize,
     pub(crate) opened: usize,
     pub(crate) inner: usize,
     end: usize,
-    /// A plain key, as a number, and whether it may be absent. Others are parsed.
+    /// The hash of a plain key, and whether the key may be absent; `None` if the text has to be
+    /// parsed.
     pub(crate) plain: Option<(u64, bool)>,
 }
 
@@ -167,7 +171,7 @@ const BRACES: u128 = u128::from_le_bytes([b'{'; 16]);
 const LOW: u128 = u128::from_le_bytes([0x7f; 16]);
 
 const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
-    // The common case: a plain key, and nothing else.
+    // The common case is a plain key.
     if is_plain(inner.as_bytes()) {
         return Some((Source::Key(inner), false));
     }
@@ -184,7 +188,8 @@ const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
     }
 }
 
-/// Whether a text is an identifier of letters, digits and underscores of ASCII, beginning with a letter.
+/// Returns whether a text is an identifier of ASCII letters, digits and underscores that begins
+/// with a letter.
 const fn is_plain(mut text: &[u8]) -> bool {
     if !matches!(text, [b'a'..=b'z' | b'A'..=b'Z', ..]) {
         return false;
@@ -195,7 +200,8 @@ const fn is_plain(mut text: &[u8]) -> bool {
     text.is_empty()
 }
 
-/// Whether a text is a state key: an identifier, perhaps with `user:`, `app:` or `temp:` before it.
+/// Returns whether a text is a state key: an identifier, optionally with `user:`, `app:` or `temp:`
+/// before it.
 pub const fn is_key(text: &str) -> bool {
     match first!(scope in &["user:", "app:", "temp:"] => after(text, scope)) {
         Some(name) => is_identifier(name),
@@ -203,7 +209,8 @@ pub const fn is_key(text: &str) -> bool {
     }
 }
 
-/// The key of a text between braces that looks like a part of one, `review.notes` or `notes[0]`; empty for any other text.
+/// Returns the key in a text between braces that looks like a part of a key, such as `review.notes`
+/// or `notes[0]`; empty for any other text.
 pub(crate) const fn key_of_part(inner: &str) -> &str {
     let text = trim(inner);
     let (bytes, mut at) = (text.as_bytes(), 0);
@@ -230,7 +237,7 @@ const fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     Some(part(text, wanted.len(), bytes.len()))
 }
 
-/// `str::trim` in const evaluation.
+/// Trims white space like `str::trim`, in const evaluation.
 const fn trim(text: &str) -> &str {
     let bytes = text.as_bytes();
     let (mut at, mut start, mut end) = (0, bytes.len(), 0);

@@ -1,4 +1,4 @@
-//! Pictures of a [`Spec`](super::Spec): a tree in text, and diagrams for Mermaid and Graphviz.
+//! Diagrams of a [`Spec`](super::Spec): a tree in text, and diagrams for Mermaid and Graphviz.
 
 mod dot;
 mod flow;

@@ -1,32 +1,33 @@
-//! What a tool or an agent takes from the program.
+//! [`ResourceSpec`]: the resources of tools and agents.
 
 use super::{AgentMeta, Spec, StepKind};
 use std::any::TypeId;
 
-/// A resource that a tool or an agent takes: a type of which the program gives a value.
+/// A resource of a tool or an agent: a type with a value from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ResourceSpec<'a> {
-    /// The type, as it is written.
+    /// The type as the user spelled it.
     pub name: &'a str,
-    /// The type.
+    /// The type itself.
     #[serde(skip)]
     pub id: TypeId,
 }
 
 impl<'a> ResourceSpec<'a> {
-    /// A resource of type `T`, which is written so.
+    /// Creates a resource of type `T`, which is spelled `name`.
     pub const fn of<T: 'static>(name: &'a str) -> Self {
         Self { name, id: TypeId::of::<T>() }
     }
 }
 
 impl<'a> Spec<'a> {
-    /// What its agents and their tools say they take from the program, each type once per place; nested workflows, agents as
-    /// tools and targets of a transfer included.
+    /// Returns the resources of all agents and tools in the workflow, each type once per place.
+    /// Nested workflows, agents as tools and transfer targets are included.
     pub fn resources(&self) -> Vec<ResourceSpec<'a>> {
         let mut all = Vec::new();
-        // A list and no recursion: workflows may be nested as deep as they like.
+        // The search uses a list instead of recursion, because workflows may be nested to any
+        // depth.
         let mut left: Vec<&AgentMeta<'a>> = Vec::new();
         let mut steps = self.steps;
         loop {

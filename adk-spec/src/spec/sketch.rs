@@ -1,4 +1,4 @@
-//! Workflows by hand, for tests: where blocks end is worked out.
+//! Workflows by hand, for tests. The ends of blocks are computed.
 
 use super::{AgentKind, AgentMeta, KeySpec, Over, Step, StepKind};
 
@@ -12,12 +12,12 @@ pub(crate) const fn function(name: &'static str) -> AgentMeta<'static> {
     AgentMeta::new(AgentKind::Function, name)
 }
 
-/// A workflow as an agent.
+/// Creates a workflow as an agent.
 pub(crate) fn workflow(name: &'static str, inside: impl IntoIterator<Item = Steps>) -> AgentMeta<'static> {
     AgentMeta::new(AgentKind::Workflow, name).steps(steps(inside))
 }
 
-/// Keys of the type `String`.
+/// Creates keys of the type `String`.
 pub(crate) fn keys<const N: usize>(names: [&'static str; N]) -> &'static [KeySpec<'static>] {
     leak(names.map(|name| KeySpec::new(name, "String")))
 }
@@ -34,7 +34,7 @@ pub(crate) fn run_as(name: &'static str, meta: AgentMeta<'static>) -> Steps {
     vec![Step::new(name, StepKind::Agent { meta: leak(meta), instance: true }, 0)]
 }
 
-/// A block; unnamed, when its name ends with a digit.
+/// Creates a block. A block whose name ends with a digit is unnamed.
 pub(crate) fn block(
     name: &'static str,
     kind: StepKind<'static>,

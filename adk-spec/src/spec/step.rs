@@ -1,49 +1,49 @@
-//! A workflow as a flat list of steps with end markers.
+//! [`Spec`]: a workflow as a flat list of steps with end markers.
 
 use super::{AgentMeta, Budget, InputSpec, KeySpec};
 use std::time::Duration;
 
-/// The whole of a workflow: `MyWorkflow::SPEC`.
+/// The description of a whole workflow: `MyWorkflow::SPEC`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Spec<'a> {
     /// The name of the workflow as an agent, in snake case.
     pub name: &'a str,
-    /// Its doc comment.
+    /// The doc comment.
     pub description: &'a str,
-    /// What it takes, in order.
+    /// The inputs, in order.
     pub inputs: &'a [InputSpec<'a>],
     /// Keys with an initial value.
     pub lets: &'a [KeySpec<'a>],
     /// Keys that the session already holds.
     pub states: &'a [KeySpec<'a>],
-    /// What it gives, in order.
+    /// The outputs, in order.
     pub outputs: &'a [KeySpec<'a>],
-    /// Its body.
+    /// The body.
     pub steps: &'a [Step<'a>],
-    /// Agents that are declared in it and never placed.
+    /// Agents that are declared in the workflow and never placed.
     pub unplaced: &'a [&'a str],
-    /// What its author allows it to cost: `#[bounds(...)]`.
+    /// The limits of the cost: `#[bounds(...)]`.
     pub limits: Limits,
-    /// It was made by builders: what is said of it is said in their words.
+    /// Whether builders made the workflow. Messages then use the words of the builders.
     pub(crate) built: bool,
 }
 
-/// What a workflow may cost at most: `#[bounds(...)]`. It is held while the workflow runs as well.
+/// Limits of the cost of a workflow: `#[bounds(...)]`. The runtime enforces them as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most model calls.
+    /// The largest number of model calls.
     pub model_calls: Option<u64>,
-    /// The most rounds of all loops together.
+    /// The largest number of rounds of all loops together.
     pub rounds: Option<u64>,
-    /// The most calls of tools.
+    /// The largest number of tool calls.
     pub tool_calls: Option<u64>,
-    /// The most tokens, of requests and answers together.
+    /// The largest number of tokens, of requests and answers together.
     pub tokens: Option<u64>,
-    /// The longest that it may take, waits included.
+    /// The longest time of a run, waits included.
     pub time: Option<Duration>,
-    /// Whether it has to be known that it ends.
+    /// Whether the workflow must be known to end.
     pub ends: bool,
 }
 
@@ -51,29 +51,29 @@ impl Limits {
     /// No limits.
     pub const NONE: Self = Self::new(None, None);
 
-    /// Limits of model calls and rounds; `None` is no limit.
+    /// Creates limits of model calls and rounds; `None` is unlimited.
     pub const fn new(model_calls: Option<u64>, rounds: Option<u64>) -> Self {
         Self { model_calls, rounds, tool_calls: None, tokens: None, time: None, ends: false }
     }
 
     setters! { [const]
-        /// The most model calls.
+        /// Sets the largest number of model calls.
         model_calls(most: u64) = Some(most);
-        /// The most rounds of all loops together.
+        /// Sets the largest number of rounds of all loops together.
         rounds(most: u64) = Some(most);
-        /// The most calls of tools.
+        /// Sets the largest number of tool calls.
         tool_calls(most: u64) = Some(most);
-        /// The most tokens.
+        /// Sets the largest number of tokens.
         tokens(most: u64) = Some(most);
-        /// The longest that it may take.
+        /// Sets the longest time of a run.
         time(longest: Duration) = Some(longest);
-        /// Whether it has to be known that it ends.
+        /// Sets whether the workflow must be known to end.
         ends(yes: bool) = yes;
     }
 }
 
 impl<'a> Spec<'a> {
-    /// A workflow without keys.
+    /// Creates a workflow without keys.
     pub const fn new(name: &'a str, description: &'a str, steps: &'a [Step<'a>]) -> Self {
         Self {
             name,
@@ -90,27 +90,28 @@ impl<'a> Spec<'a> {
     }
 
     setters! { [const]
-        /// What it takes.
+        /// Sets the inputs.
         inputs(inputs: &'a [InputSpec<'a>]) = inputs;
-        /// Keys with an initial value.
+        /// Sets the keys with an initial value.
         lets(keys: &'a [KeySpec<'a>]) = keys;
-        /// Keys that the session already holds.
+        /// Sets the keys that the session already holds.
         states(keys: &'a [KeySpec<'a>]) = keys;
-        /// What it gives.
+        /// Sets the outputs.
         outputs(keys: &'a [KeySpec<'a>]) = keys;
-        /// Agents that are declared and never placed.
+        /// Sets the agents that are declared and never placed.
         unplaced(names: &'a [&'a str]) = names;
-        /// What it may cost at most.
+        /// Sets the limits of the cost.
         limits(limits: Limits) = limits;
     }
 
-    /// Whether a step is a stub for an agent that was refused.
+    /// Returns whether a step is a stub for an agent that was rejected.
     pub(crate) const fn has_stub(&self) -> bool {
         any!(step in self.steps => matches!(step.kind, StepKind::Agent { meta, .. } if meta.is_stub()))
     }
 
-    /// Its inputs, the keys with an initial value and those of the session, one after the other.
-    pub(crate) const fn declared(&self, i: usize) -> Option<KeySpec<'a>> {
+    /// Returns a declared key: the inputs come first, then the keys with an initial value, then the
+    /// keys of the session.
+    pub(crate) const fn declared_key(&self, i: usize) -> Option<KeySpec<'a>> {
         let (lets, states) = (self.inputs.len(), self.inputs.len() + self.lets.len());
         if i < lets {
             Some(self.inputs[i].key())
@@ -123,12 +124,12 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// How many of these there are.
+    /// Returns the number of declared keys.
     pub(crate) const fn declared_count(&self) -> usize {
         self.inputs.len() + self.lets.len() + self.states.len()
     }
 
-    /// Says that it was made by builders and not by `workflow!`.
+    /// Marks the workflow as made by builders, and not by `workflow!`.
     #[must_use]
     pub const fn built(mut self) -> Self {
         self.built = true;
@@ -136,52 +137,57 @@ impl<'a> Spec<'a> {
     }
 }
 
-/// One step. A block is its opening step, the steps inside, and [`StepKind::End`].
+/// A step of a workflow. A block consists of its opening step, the steps inside, and
+/// [`StepKind::End`].
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// The name of the agent or block: the author of its events and its part of the path. Empty for markers.
+    /// The name of the agent or block: the author of its events and its part of the path. Markers
+    /// have an empty name.
     pub name: &'a str,
-    /// What it is.
+    /// The kind of the step.
     pub kind: StepKind<'a>,
-    /// The index of the matching [`StepKind::End`]; its own index for a step that is no block.
+    /// The index of the matching [`StepKind::End`]; the step's own index if the step is not a
+    /// block.
     pub end: usize,
     /// The doc comment of a named block.
     pub description: &'a str,
-    /// Whether the name is from the source; an unnamed block is called `kind_N`.
+    /// Whether the name is from the source. An unnamed block is called `kind_N`.
     pub named: bool,
-    /// The keys of an instance, where they are not those of the definition.
+    /// The renamed keys of an instance.
     pub renames: Renames<'a>,
-    /// What a branch or an element does to its block that fails.
+    /// The effect of a failed branch or element on its block.
     pub on_error: OnError,
-    /// Whether a `before_agent` callback of the block may answer in its place, so that nothing inside of it runs.
+    /// Whether a `before_agent` callback of the block may answer in its place, so that the steps
+    /// inside do not run.
     pub skippable: bool,
-    /// What the steps of the block may use, each time that it runs.
+    /// The budget of the steps of the block, for each execution of the block.
     pub budget: Option<Budget>,
-    /// Whether the block has callbacks, whose time nothing limits.
+    /// Whether the block has callbacks, whose time is unlimited.
     pub own_code: bool,
 }
 
-/// The keys of an instance: `critic(draft = essay) -> essay_criticism`.
+/// The renamed keys of an instance: `critic(draft = essay) -> essay_criticism`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Renames<'a> {
-    /// What it reads: the key of the definition, and the key that is read instead.
+    /// Renamed reads: the key of the definition, and the key that is read instead.
     pub reads: &'a [(&'a str, &'a str)],
-    /// What it writes, in the order in which the definition writes; empty when nothing is renamed.
+    /// The names of all written keys, in the order of the definition; empty if no written key is
+    /// renamed.
     pub writes: &'a [&'a str],
 }
 
 impl<'a> Renames<'a> {
-    /// No other keys than those of the definition.
+    /// No renamed keys.
     pub const NONE: Self = Self::new(&[], &[]);
 
-    /// Other keys.
+    /// Creates renamings of reads and writes.
     pub const fn new(reads: &'a [(&'a str, &'a str)], writes: &'a [&'a str]) -> Self {
         Self { reads, writes }
     }
 }
 
-/// What becomes of a list with more elements than the `max` of its `each`.
+/// The treatment of a list with more elements than the `max` of its `each`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -193,35 +199,35 @@ pub enum Over {
     Cut,
 }
 
-/// What becomes of a parallel block, or of an `each`, when a branch or an element of it fails.
+/// The effect of a failed branch or element on its parallel block or `each`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnError {
-    /// It fails as well, and the others are cancelled.
+    /// The block fails too, and its other branches or elements are cancelled.
     #[default]
     Fail,
-    /// It goes on without what has failed.
+    /// The block continues without the failed branch or element.
     Skip,
 }
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug)]
 pub enum StepKind<'a> {
     /// Runs an agent.
     Agent {
-        /// Its description.
+        /// The description of the agent.
         meta: &'a AgentMeta<'a>,
-        /// Whether it is an instance of its own, by `as`.
+        /// Whether the agent is placed as an instance, with `as`.
         instance: bool,
     },
-    /// One after the other.
+    /// Runs its steps in sequence.
     Sequence,
-    /// Its branches at the same time.
+    /// Runs its branches concurrently.
     Parallel {
-        /// The most branches that run at a time.
+        /// The largest number of concurrent branches.
         max_concurrency: Option<u32>,
-        /// The first branch that finishes wins, and the others are cancelled.
+        /// Whether the first finished branch wins, and the others are cancelled.
         first: bool,
     },
     /// A branch of a parallel.
@@ -233,34 +239,34 @@ pub enum StepKind<'a> {
     },
     /// An arm of a match.
     Arm {
-        /// The pattern as it was written, with its guard.
+        /// The pattern as the user spelled it, with its guard.
         pattern: &'a str,
     },
-    /// Runs its steps once per element of a list, at the same time.
+    /// Runs its steps once per element of a list, concurrently.
     Each {
-        /// The key of the element, which is visible inside only.
+        /// The key of the element, which is only visible inside.
         item: &'a str,
         /// The key of the list.
         list: &'a str,
-        /// The most elements.
+        /// The largest number of elements.
         max: Option<u32>,
-        /// What becomes of a longer list.
+        /// The treatment of a longer list.
         over: Over,
-        /// The most elements at a time.
+        /// The largest number of concurrent elements.
         max_concurrency: Option<u32>,
     },
-    /// Repeats.
+    /// Repeats its steps.
     Loop {
-        /// The most rounds.
+        /// The largest number of rounds.
         max: Option<u32>,
-        /// The `bool` key that ends it after a round.
+        /// The `bool` key that ends the loop after a round.
         until: Option<&'a str>,
     },
-    /// Runs its steps again when they fail.
+    /// Repeats its steps when they fail.
     Try(Attempts),
-    /// What runs when all attempts have failed: the last step of a try, and a block of its own.
+    /// The steps after the last failed attempt: the last step of a `try`, and a block itself.
     Else,
-    /// Ends the innermost loop, or the loop of that name.
+    /// Ends the innermost loop, or the loop with a name.
     Break {
         /// The name of the loop.
         target: Option<&'a str>,
@@ -269,22 +275,23 @@ pub enum StepKind<'a> {
     End,
 }
 
-/// How often a `try` runs its steps, and how long.
+/// The number and time of a `try`'s attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Attempts {
-    /// The most attempts. Default 3.
+    /// The largest number of attempts. The default is 3.
     pub most: u32,
-    /// The time that one attempt may take. By default there is no limit.
+    /// The longest time of one attempt. The default is unlimited.
     pub timeout: Option<Duration>,
-    /// How long the second attempt waits; each later one waits twice as long as that before it. By default none waits.
+    /// The wait before the second attempt. Each later attempt waits twice as long as the previous
+    /// one. By default, attempts do not wait.
     pub delay: Option<Duration>,
-    /// Whether it tries again after any error, and not only after one that may pass.
+    /// Whether any error causes another attempt, and not only a transient one.
     pub all: bool,
 }
 
 impl Attempts {
-    /// Attempts that begin at once, have all the time they need, and end with an error that will not pass.
+    /// Creates attempts without waits and time limits, which end with the first permanent error.
     pub const fn new(most: Option<u32>) -> Self {
         let most = match most {
             Some(most) => most,
@@ -294,13 +301,13 @@ impl Attempts {
     }
 
     setters! { [const]
-        /// The time that one attempt may take.
+        /// Sets the longest time of one attempt.
         timeout(timeout: Duration) = Some(timeout);
-        /// How long the second attempt waits.
+        /// Sets the wait before the second attempt.
         delay(delay: Duration) = Some(delay);
     }
 
-    /// The milliseconds that all attempts wait together.
+    /// Returns the total wait of all attempts in milliseconds.
     pub(crate) const fn waits(&self) -> u64 {
         let first = match self.delay {
             Some(delay) => delay.as_millis() as u64,
@@ -313,7 +320,7 @@ impl Attempts {
         }
     }
 
-    /// Says that it tries again after any error.
+    /// Makes any error cause another attempt.
     #[must_use]
     pub const fn all(mut self) -> Self {
         self.all = true;
@@ -325,7 +332,7 @@ impl Attempts {
 pub const ERROR_KEY: &str = "error";
 
 impl<'a> Step<'a> {
-    /// A step at `end`, or a block that ends there.
+    /// Creates a step at index `end`, or a block that ends there.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
         let named = !name.is_empty();
         Self {
@@ -342,32 +349,35 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// A step that runs an agent.
+    /// Creates a step that runs an agent.
     pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
         Self::new(name, StepKind::Agent { meta, instance }, at)
     }
 
     setters! { [const]
-        /// What the block is for.
+        /// Sets the description of the block.
         description(description: &'a str) = description;
-        /// The keys of an instance.
+        /// Sets the renamed keys of an instance.
         renames(renames: Renames<'a>) = renames;
-        /// Says what a branch or an element does to the block that fails.
+        /// Sets the effect of a failed branch or element on the block.
         on_error(on_error: OnError) = on_error;
-        /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
+        /// Sets whether a `before_agent` callback of the block may answer in its place. Writes
+        /// inside such a block are not certain.
         skippable(yes: bool) = yes;
-        /// Says whether the block has callbacks.
+        /// Sets whether the block has callbacks.
         own_code(yes: bool) = yes;
-        /// What the steps of the block may use, each time that it runs.
+        /// Sets the budget of the steps of the block, for each execution of the block.
         budget(budget: Budget) = Some(budget);
     }
 
-    /// Whether what is written in a parallel block is not certain after it, since a branch may fail.
+    /// Returns whether writes in a parallel block are not certain after it, because a branch may
+    /// fail.
     pub(crate) const fn skips_branches(&self) -> bool {
         matches!((self.kind, self.on_error), (StepKind::Parallel { .. }, OnError::Skip))
     }
 
-    /// Says that nobody chose the name: it is exempt from `name-duplicate` across workflows.
+    /// Marks the name as generated. Generated names are exempt from `name-duplicate` across
+    /// workflows.
     #[must_use]
     pub const fn unnamed(mut self) -> Self {
         self.named = false;

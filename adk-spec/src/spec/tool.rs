@@ -1,53 +1,55 @@
-//! What a tool writes and may do.
+//! [`ToolMeta`]: the keys, effects and limits of a tool.
 
 use super::{AgentMeta, AnsweredBy, KeySpec, Module, ResourceSpec};
 use std::time::Duration;
 
-/// The description of a tool, as far as checks need it.
+/// The description of a tool for checks.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct ToolMeta<'a> {
-    /// The name that the model calls it by.
+    /// The name by which the model calls the tool.
     pub name: &'a str,
-    /// Its doc comment.
+    /// The doc comment.
     pub description: &'a str,
-    /// Whether it may end a loop.
+    /// Whether the tool may end a loop.
     pub may_exit: bool,
-    /// Whether it may end the turn of its agent without an answer of the model: it sets `skip_summarization`.
+    /// Whether the tool may end the turn of its agent without an answer of the model: it sets
+    /// `skip_summarization`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_skip: bool,
-    /// Keys that it reads, by parameters with `#[key]`.
+    /// Keys that the tool reads, by parameters with `#[key]`.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub reads: &'a [KeySpec<'a>],
-    /// Keys that it may write.
+    /// Keys that the tool may write.
     pub writes: &'a [KeySpec<'a>],
-    /// What it takes from the program.
+    /// The resources that the tool takes.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
-    /// The module in which it is defined, where it reads or writes keys.
+    /// The module of the definition, if the tool reads or writes keys.
     #[serde(skip)]
     pub(crate) module: Module<'a>,
-    /// Whether its answer comes later.
+    /// Whether the result arrives later.
     pub long_running: bool,
-    /// Whether a person has to agree to calls: to each, or to those that the tool picks by their arguments.
+    /// Whether a person has to confirm calls: all calls, or those that the tool selects by their
+    /// arguments.
     pub confirm: bool,
-    /// Who may agree; `None` for the user who began the run.
+    /// The users who may confirm calls; `None` for the user who began the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy<&'a str>>,
-    /// The longest that one attempt of a call may take; `None` for no limit.
+    /// The longest time of one attempt of a call; `None` is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
-    /// How often a call that failed is made again.
+    /// The number of retries of a failed call.
     pub retry: u32,
-    /// Whether it runs on a thread of its own, which a timeout does not stop.
+    /// Whether the tool runs on a thread of its own, which a timeout does not stop.
     pub blocking: bool,
-    /// The agent that it is, when it is one.
+    /// The agent that the tool calls, if the tool is an agent.
     #[serde(skip)]
     pub agent: Option<&'a AgentMeta<'a>>,
 }
 
 impl<'a> ToolMeta<'a> {
-    /// A tool that does none of the special things.
+    /// Creates a tool without any of the optional properties.
     pub const fn new(name: &'a str, description: &'a str) -> Self {
         Self {
             name,
@@ -68,35 +70,36 @@ impl<'a> ToolMeta<'a> {
         }
     }
 
-    /// An agent as a tool. An exit in it ends nothing around who calls it; what it reads and writes is its agent's.
+    /// Creates a tool that calls an agent. An exit inside the agent does not end a loop around the
+    /// calling agent. The reads and writes are those of the called agent.
     pub const fn of_agent(agent: &'a AgentMeta<'a>) -> Self {
         Self { agent: Some(agent), ..Self::new(agent.name, agent.description) }
     }
 
     setters! { [const]
-        /// Says whether it may end a loop.
+        /// Sets whether the tool may end a loop.
         may_exit(yes: bool) = yes;
-        /// Says whether it may end the turn without an answer of the model.
+        /// Sets whether the tool may end the turn without an answer of the model.
         may_skip(yes: bool) = yes;
-        /// The keys that it reads.
+        /// Sets the keys that the tool reads.
         reads(keys: &'a [KeySpec<'a>]) = keys;
-        /// The keys that it may write.
+        /// Sets the keys that the tool may write.
         writes(keys: &'a [KeySpec<'a>]) = keys;
-        /// What it takes from the program.
+        /// Sets the resources that the tool takes.
         resources(taken: &'a [ResourceSpec<'a>]) = taken;
-        /// Says in which module it is defined, if it reads or writes keys.
+        /// Sets the module of the definition, for a tool that reads or writes keys.
         module(module: Module<'a>) = module;
-        /// Says whether its answer comes later.
+        /// Sets whether the result arrives later.
         long_running(yes: bool) = yes;
-        /// Says whether a person has to agree to calls.
+        /// Sets whether a person has to confirm calls.
         confirm(yes: bool) = yes;
-        /// Says who may agree to calls, where it is not the user who began the run.
+        /// Sets the users who may confirm calls, instead of the user who began the run.
         by(by: AnsweredBy<&'a str>) = Some(by);
-        /// The longest that one attempt of a call may take.
+        /// Sets the longest time of one attempt of a call.
         timeout(longest: Duration) = Some(longest);
-        /// Says how often a call that failed is made again.
+        /// Sets the number of retries of a failed call.
         retry(times: u32) = times;
-        /// Says whether it runs on a thread of its own.
+        /// Sets whether the tool runs on a thread of its own.
         blocking(yes: bool) = yes;
     }
 }

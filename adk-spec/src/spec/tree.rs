@@ -1,4 +1,4 @@
-//! A [`Spec`] as a tree of nodes, for people and programs that look at a workflow.
+//! A [`Spec`] as a tree of nodes, for users and programs that inspect a workflow.
 
 mod node;
 mod reads;
@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 impl<'a> Spec<'a> {
-    /// All nodes, each before those in it; the first is the workflow itself. Nested workflows are part of the tree.
+    /// Returns all nodes, each before its children. The first node is the workflow itself. Nested
+    /// workflows are part of the tree.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -29,13 +30,14 @@ impl<'a> Spec<'a> {
         let root = Node {
             definition: self.name,
             description: self.description,
-            reads: reads::of_workflow(self),
+            reads: reads::workflow_reads(self),
             writes: Cow::Borrowed(self.outputs),
             ..Node::new(NodeKind::Workflow, Cow::Borrowed(self.name))
         };
         let mut nodes = vec![root];
-        // A list of its own and no recursion: workflows may be nested as deep as they like.
-        let mut lists = vec![List::new(self.steps, &[], 0, Rc::from(""))];
+        // The walk uses a stack of lists instead of recursion, because workflows may be nested to
+        // any depth.
+        let mut lists = vec![StepList::new(self.steps, &[], 0, Rc::from(""))];
         while let Some(list) = lists.last_mut() {
             match list.next(&mut nodes) {
                 Some(Next::Inside(inside)) => lists.push(inside),
@@ -48,7 +50,8 @@ impl<'a> Spec<'a> {
         nodes
     }
 
-    /// The node of that name, with the prefix of its instance, as in `second::critic`.
+    /// Returns the node with a name. Nodes inside an instance have its prefix, as in
+    /// `second::critic`.
     pub fn find(&self, name: &str) -> Option<Node<'a>> {
         let mut nodes = self.nodes();
         let at = nodes.iter().position(|node| !name.is_empty() && node.name == name)?;
@@ -56,47 +59,48 @@ impl<'a> Spec<'a> {
     }
 }
 
-/// A list of steps on its way to be nodes.
-struct List<'a> {
+/// A list of steps that is being converted to nodes.
+struct StepList<'a> {
     steps: &'a [Step<'a>],
     at: usize,
-    /// The agents that the one of this list may transfer to.
+    /// The transfer targets of the agent that owns the list.
     targets: std::slice::Iter<'a, &'a AgentMeta<'a>>,
-    /// The nodes around, each with the step where it ends.
+    /// The enclosing nodes, each with the step where it ends.
     around: Vec<(usize, usize)>,
-    /// The instance around it.
+    /// The name of the enclosing instance.
     prefix: Rc<str>,
 }
 
 enum Next<'a> {
     Step,
-    Inside(List<'a>),
+    Inside(StepList<'a>),
 }
 
-impl<'a> List<'a> {
+impl<'a> StepList<'a> {
     fn new(steps: &'a [Step<'a>], targets: &'a [&'a AgentMeta<'a>], parent: usize, prefix: Rc<str>) -> Self {
         Self { steps, at: 0, targets: targets.iter(), around: vec![(parent, usize::MAX)], prefix }
     }
 
-    /// Takes the next step, or the next target; `None` at the end.
+    /// Converts the next step, or the next target. Returns `None` at the end.
     fn next(&mut self, nodes: &mut Vec<Node<'a>>) -> Option<Next<'a>> {
         let (at, step) = (self.at, self.steps.get(self.at));
         let Some(step) = step else {
             let meta = *self.targets.next()?;
-            let node = Node::agent(self.prefixed(meta.name), meta, Renames::NONE);
+            let node = Node::agent(self.prefixed_name(meta.name), meta, Renames::NONE);
             let here = self.push(Node { transfer: true, ..node }, nodes);
             return Some(self.inside(here, meta, false, nodes));
         };
         self.at += 1;
         self.around.pop_if(|(_, end)| *end == at);
         let node = match step.kind {
-            // A branch is one step; several steps in it follow one another.
+            // A branch with one step becomes that step. A branch with several steps becomes a
+            // sequence.
             StepKind::Branch
                 if self.steps.get(at + 1).is_some_and(|first| first.end.saturating_add(1) < step.end) =>
             {
                 Some(Node { named: false, ..Node::new(NodeKind::Sequence, Cow::Borrowed("")) })
             }
-            _ => Node::step(step, self.prefixed(step.name)),
+            _ => Node::step(step, self.prefixed_name(step.name)),
         };
         let Some(node) = node else { return Some(Next::Step) };
         let here = self.push(node, nodes);
@@ -109,7 +113,7 @@ impl<'a> List<'a> {
         })
     }
 
-    fn prefixed(&self, name: &'a str) -> Cow<'a, str> {
+    fn prefixed_name(&self, name: &'a str) -> Cow<'a, str> {
         if self.prefix.is_empty() || name.is_empty() {
             Cow::Borrowed(name)
         } else {
@@ -126,17 +130,17 @@ impl<'a> List<'a> {
         here
     }
 
-    /// The steps inside an agent.
+    /// Returns the steps inside an agent.
     fn inside(&self, here: usize, meta: &'a AgentMeta<'a>, instance: bool, nodes: &[Node<'a>]) -> Next<'a> {
         if meta.steps.is_empty() && meta.transfer.is_empty() {
             return Next::Step;
         }
         let prefix = if instance { Rc::from(&*nodes[here].name) } else { Rc::clone(&self.prefix) };
-        Next::Inside(List::new(meta.steps, meta.transfer, here, prefix))
+        Next::Inside(StepList::new(meta.steps, meta.transfer, here, prefix))
     }
 }
 
-/// Name, description, keys, limits, and all nodes.
+/// Writes the name, description, keys, limits, and all nodes.
 impl Serialize for Spec<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut spec = serializer.serialize_struct("Spec", 9)?;

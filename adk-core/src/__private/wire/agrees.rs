@@ -1,6 +1,6 @@
 //! Whether an agent that is given is the one that a workflow was checked with.
 
-use crate::check::{self, Fault};
+use crate::check::{self, Diagnostic};
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use crate::{Error, ErrorKind, Result};
@@ -60,7 +60,7 @@ fn fits(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Res
     }
     let mut other = *spec;
     other.steps = &steps;
-    let is_new = |fault: &Fault| fault.is_of_flow() && !check::faults(spec).contains(fault);
+    let is_new = |fault: &Diagnostic| fault.is_of_flow() && !check::faults(spec).contains(fault);
     let faults = check::faults(&other);
     match faults.iter().find(|fault| is_new(fault)) {
         None => Ok(()),

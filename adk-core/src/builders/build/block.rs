@@ -3,7 +3,7 @@
 use super::error::BuildError;
 use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
-use crate::check::{Check, Fault};
+use crate::check::{Check, Diagnostic};
 use crate::encode::to_json;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
@@ -109,7 +109,7 @@ impl<K: Kind> BlockBuilder<K> {
         let options = &mut self.common.options;
         let value = to_json(&value).unwrap_or_else(|error| {
             let fact = format!("the initial value of state key `{key}` {error}; help: {}", error.help());
-            options.faults.push(Fault::new(Check::Syntax, &*self.common.name, fact));
+            options.faults.push(Diagnostic::new(Check::Syntax, &*self.common.name, fact));
             Value::Null
         });
         options.lets.push((Key::of::<T>(key), Arc::new(value)));
@@ -117,7 +117,7 @@ impl<K: Kind> BlockBuilder<K> {
     }
 
     /// All that is wrong with the tree, whether it is checked or not, and what follows from it.
-    pub fn check(&self) -> Vec<Fault> {
+    pub fn check(&self) -> Vec<Diagnostic> {
         self.tree().check()
     }
 
@@ -205,7 +205,7 @@ macro_rules! block {
             }
 
             /// All that is wrong with it, faults of the flow included, whether they were checked or not, and what follows from it.
-            pub fn check(&self) -> Vec<Fault> {
+            pub fn check(&self) -> Vec<Diagnostic> {
                 self.0.check()
             }
         }

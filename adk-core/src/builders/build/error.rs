@@ -1,7 +1,7 @@
 //! What is wrong with a tree: all of it, as values.
 
 use super::item::SubAgent;
-use crate::check::Fault;
+use crate::check::Diagnostic;
 use crate::{Error, ErrorKind};
 use std::fmt;
 
@@ -11,17 +11,17 @@ use std::fmt;
 /// as a whole.
 #[derive(Clone)]
 pub struct BuildError {
-    faults: Vec<Fault>,
+    faults: Vec<Diagnostic>,
     pub(super) part: SubAgent,
 }
 
 impl BuildError {
-    pub(super) fn new(faults: Vec<Fault>, part: SubAgent) -> Self {
+    pub(super) fn new(faults: Vec<Diagnostic>, part: SubAgent) -> Self {
         Self { faults, part }
     }
 
     /// Every fault, in the order of the tree.
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[Diagnostic] {
         &self.faults
     }
 }

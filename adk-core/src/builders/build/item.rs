@@ -2,7 +2,7 @@
 
 use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use crate::agents::llm::LlmAgent;
-use crate::check::Fault;
+use crate::check::Diagnostic;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
@@ -75,7 +75,7 @@ pub(super) struct Placed {
     pub(super) agent: Arc<dyn DynAgent>,
     about: Arc<Identified>,
     /// What is wrong with the agent itself and is no matter of the tree.
-    pub(super) faults: Arc<[Fault]>,
+    pub(super) faults: Arc<[Diagnostic]>,
     depth: usize,
     /// Its place in a config.
     pub(super) place: Arc<str>,
@@ -101,7 +101,7 @@ impl Placed {
     }
 
     /// An agent that was described at run time says nothing of its definition: then it is this very value.
-    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>, depth: usize) -> Self {
+    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Diagnostic>, depth: usize) -> Self {
         let meta = agent.meta();
         let definition = if meta.definition == meta.name {
             format!("{} at {:p}", meta.name, inner(&agent))

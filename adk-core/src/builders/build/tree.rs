@@ -5,7 +5,7 @@ use super::flat::{Described, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agents::llm::LlmAgent;
-use crate::check::{self, Check, Fault};
+use crate::check::{self, Check, Diagnostic};
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::resources::Needs;
@@ -58,7 +58,7 @@ pub(super) struct TreeOptions {
     /// Keys with an initial value.
     pub(super) lets: Vec<(Key, Arc<Value>)>,
     /// Faults of initial values.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<Diagnostic>,
 }
 
 impl Default for TreeOptions {
@@ -81,7 +81,7 @@ impl Tree {
         part: SubAgent,
         states: Vec<Key>,
         flow_checks: bool,
-        faults: Vec<Fault>,
+        faults: Vec<Diagnostic>,
     ) -> Result<Self, BuildError> {
         let options = TreeOptions { flow_checks, states, ..TreeOptions::default() };
         Self::new(part.0, options).accepted_with(faults)
@@ -103,7 +103,7 @@ impl Tree {
     }
 
     /// The same of a tree about which something is known to be wrong.
-    pub(super) fn accepted_with(self, mut faults: Vec<Fault>) -> Result<Self, BuildError> {
+    pub(super) fn accepted_with(self, mut faults: Vec<Diagnostic>) -> Result<Self, BuildError> {
         faults.extend(self.faults(self.spec()));
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
@@ -125,11 +125,11 @@ impl Tree {
     }
 
     /// All that is wrong with it, faults of the flow included, whether they were checked or not.
-    pub fn check(&self) -> Vec<Fault> {
+    pub fn check(&self) -> Vec<Diagnostic> {
         self.faults(self.spec())
     }
 
-    fn faults(&self, spec: &Spec<'_>) -> Vec<Fault> {
+    fn faults(&self, spec: &Spec<'_>) -> Vec<Diagnostic> {
         if SubAgent(self.0.root.clone()).depth() > DEEPEST {
             // What was too deep was not kept, so nothing can be said of the rest.
             return vec![too_deep(self.spec().name)];
@@ -163,7 +163,7 @@ impl Tree {
     }
 
     /// A block that is used twice is one fault, and not one for each name in it.
-    fn reused_blocks(&self, faults: &mut Vec<Fault>) {
+    fn reused_blocks(&self, faults: &mut Vec<Diagnostic>) {
         let (flat, mut seen, mut at) = (self.flat(), HashSet::new(), 0);
         while at < flat.steps.len() {
             if let Some(block) = flat.block(at)
@@ -175,7 +175,7 @@ impl Tree {
                     "`{}` is the same block as one before it; help: build a second one, with a name of its own",
                     block.name
                 );
-                let mut fault = Fault::new(Check::AgentReused, &*block.name, fact);
+                let mut fault = Diagnostic::new(Check::AgentReused, &*block.name, fact);
                 fault.step = Some(at);
                 faults.push(fault);
                 at = flat.end(at);

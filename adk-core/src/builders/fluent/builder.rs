@@ -6,7 +6,7 @@ use crate::builders::build::{
     BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, SubAgent,
     Tree, key_of,
 };
-use crate::check::{Check, Fault};
+use crate::check::{Check, Diagnostic};
 use crate::encode::to_json;
 use crate::id::IdSeed;
 use crate::models::model::{ModelProvider, ModelRef, NoProvider};
@@ -286,11 +286,11 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     }
 }
 
-fn no_single(name: &str, word: &str) -> Fault {
+fn no_single(name: &str, word: &str) -> Diagnostic {
     let fact = format!(
         "`{word}` is for a single agent, and `{name}` is made of several; help: say it of one of them"
     );
-    Fault::new(Check::FieldUnknown, name, fact)
+    Diagnostic::new(Check::FieldUnknown, name, fact)
 }
 
 impl<P> fmt::Debug for AgentBuilder<P> {

@@ -176,7 +176,7 @@ fn outside(exit: Exit, cx: &Context) -> Error {
         Some(name) => {
             format!("{who} ends loop `{name}`, but no loop of that name is around it in this workflow")
         }
-        None => format!("{who} ends a loop, but is in none"),
+        None => format!("{who} ends a loop, but is not inside a loop"),
     };
     Error::new(ErrorKind::UnexpectedExit, message).with_help("put it inside `loop < ... >`").at(cx.path())
 }

@@ -45,11 +45,11 @@ name-invalid: `1st` is no name; help: use letters, digits and `_`, not beginning
 tool-duplicate: agent `1st` has two tools of the name `search`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
 tool-undocumented: agent `1st` has a tool `loud` without a description; help: say when and how to call it: models see nothing else of it
 tool-reserved: agent `1st` has a tool of the name `transfer_to_agent`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`
-key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: say that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent, or write `\\\\{topic}` if the braces are text
+key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: declare that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent, or write `\\\\{topic}` if the braces are text
 tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
 loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
 name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name
-exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but is in none; help: put it into a `LoopAgent`
+exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but is not inside a loop; help: put it into a `LoopAgent`
 loop-endless: loop `endless` has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a loop into it
 name-invalid: `` is no name; help: use letters, digits and `_`, not beginning with a digit
 block-empty: block `empty` has no steps; help: remove it, or put an agent into it

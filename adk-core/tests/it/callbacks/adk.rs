@@ -85,7 +85,7 @@ async fn outside_of_loops_an_escalate_is_nothing() {
     let tree = Tree::new("w", vec![run(escalates("a")), run(say("b"))]);
     let (ours, adk) = ours_and_adk(&tree).await;
     assert_eq!(adk, and(&["b: b"]));
-    assert!(ours[2].contains("is in none"), "{}", ours[2]);
+    assert!(ours[2].contains("is not inside a loop"), "{}", ours[2]);
 }
 
 #[tokio::test]

@@ -84,7 +84,10 @@ async fn what_an_agent_did_not_promise_is_an_error_that_names_it() {
     }
     let error = runner().run(&Tree::new("w", vec![run(exit("alone"))]), "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnexpectedExit);
-    assert!(error.message().contains("agent `alone` (at w/alone) ends a loop, but is in none"), "{error}");
+    assert!(
+        error.message().contains("agent `alone` (at w/alone) ends a loop, but is not inside a loop"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ fn concat(constant: &proc_macro2::Ident, call: &Macro) -> TokenStream {
     quote! {
         const #constant: &str = {
             const PARTS: &[&str] = &[#(#parts),*];
-            const TEXT: &[u8] = &__adk::check::joined::<{ __adk::check::joined_len(PARTS) }>(PARTS);
+            const TEXT: &[u8] = &__adk::check::join::<{ __adk::check::join_len(PARTS) }>(PARTS);
             match ::core::str::from_utf8(TEXT) {
                 ::core::result::Result::Ok(text) => text,
                 _ => "",

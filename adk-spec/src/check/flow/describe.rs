@@ -1,10 +1,11 @@
-//! What the faults of the flow say: the fact, the names, what to write instead.
+//! The messages of the flow's diagnostics: the fact, the names, and the remedy.
 //!
-//! Who else writes a key, and where, is looked for here and not in the walk: a workflow without faults pays nothing.
+//! The writers of a key are searched here and not in the walk, so that a workflow without errors
+//! does not pay for the search.
 
 mod causes;
 mod exits;
-mod known;
+mod known_keys;
 mod missing;
 mod races;
 mod states;
@@ -14,36 +15,41 @@ pub(super) use races::sibling_writes;
 pub(super) use states::is_kept;
 pub(super) use types::patterns;
 
-use super::{Fault, Flaw};
-use crate::effects::{Act, Effects, tool};
+use super::{DiagnosticKind, FlowDiagnostic};
+use crate::effects::{Act, Effects, find_tool};
 use crate::message::Message;
 use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
 
-pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    match fault.flaw {
-        Flaw::Unwritten(reader) => missing::unwritten(m, spec, fault, reader),
-        Flaw::NoOutput => missing::output(m, spec, fault),
-        Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
-        Flaw::EachRace => races::each(m, spec, fault),
-        Flaw::OwnState => states::own_state(m, spec, fault),
-        Flaw::SameInside(own) => races::same_inside(m, spec, fault, own),
-        Flaw::Mixed => types::mixed(m, spec, fault),
-        Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
-        Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),
-        Flaw::Untold { ty, reads, full, writer } => types::untold(m, spec, fault, (ty, reads), full, &writer),
-        Flaw::PartOfKey => missing::part_of_key(m, spec, fault),
-        Flaw::NoSuchRead => exits::no_such_read(m, spec, fault),
-        Flaw::OtherWrites => exits::other_writes(m, spec, fault),
-        Flaw::SameWrites => exits::same_writes(m, spec, fault),
-        Flaw::Endless => exits::endless(m, spec, fault),
-        Flaw::ExitOutside => exits::outside(m, spec, fault),
-        Flaw::TooDeep => exits::too_deep(m, spec, fault),
+pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+    match diagnostic.kind {
+        DiagnosticKind::Unwritten(reader) => missing::describe_unwritten(m, spec, diagnostic, reader),
+        DiagnosticKind::NoOutput => missing::output(m, spec, diagnostic),
+        DiagnosticKind::Race { parallel, writes, reader } => {
+            races::race(m, spec, diagnostic, parallel, writes, reader)
+        }
+        DiagnosticKind::EachRace => races::each(m, spec, diagnostic),
+        DiagnosticKind::OwnState => states::own_state(m, spec, diagnostic),
+        DiagnosticKind::SameInside(own) => races::same_inside(m, spec, diagnostic, own),
+        DiagnosticKind::Mixed => types::describe_mixed(m, spec, diagnostic),
+        DiagnosticKind::ReadAs { ty, writer } => types::describe_read(m, spec, diagnostic, ty, &writer),
+        DiagnosticKind::WrittenAs { ty, writer } => types::describe_written(m, spec, diagnostic, ty, &writer),
+        DiagnosticKind::UnknownType { ty, reads, full, writer } => {
+            types::describe_unknown(m, spec, diagnostic, (ty, reads), full, &writer)
+        }
+        DiagnosticKind::PartOfKey => missing::part_of_key(m, spec, diagnostic),
+        DiagnosticKind::NoSuchRead => exits::no_such_read(m, spec, diagnostic),
+        DiagnosticKind::OtherWrites => exits::other_writes(m, spec, diagnostic),
+        DiagnosticKind::SameWrites => exits::same_writes(m, spec, diagnostic),
+        DiagnosticKind::Endless => exits::describe_endless(m, spec, diagnostic),
+        DiagnosticKind::ExitOutside => exits::describe_outside(m, spec, diagnostic),
+        DiagnosticKind::TooDeep => exits::describe_too_deep(m, spec, diagnostic),
     }
 }
 
-/// A step as a message calls it: agent `critic`, workflow `drafting`, loop `refinement`, `match severity`.
-const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
+/// Adds a step as a message names it: agent `critic`, workflow `drafting`, loop `refinement`,
+/// `match severity`.
+const fn push_step(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let step = &spec.steps[at];
     m.push(match step.kind {
         StepKind::Agent { meta, .. } => match meta.kind {
@@ -63,13 +69,13 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
     m.all(&[step.name, "`"]);
 }
 
-/// A step, and what it does.
-const fn does(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
-    who(m, spec, at);
+/// Adds a step and a predicate.
+const fn push_clause(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
+    push_step(m, spec, at);
     m.all(what);
 }
 
-/// Whether the agent of a step writes a key, perhaps, or something inside of it does.
+/// Returns whether the agent of a step, or anything inside it, may write a key.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
     let mut all = Effects::writes(meta, &spec.steps[at].renames);
@@ -81,7 +87,7 @@ const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     false
 }
 
-/// How the agent of a step writes a key: certainly, if one of its writes is certain.
+/// Returns how the agent of a step writes a key: for certain, if one of its writes is certain.
 const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames).outside(), None);
@@ -98,12 +104,12 @@ const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> 
     found
 }
 
-/// Whether it has written it whenever it ends.
+/// Returns whether the agent of a step has always written a key when it ends.
 const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     matches!(write_of(spec, at, key), Some(Act::Write { sure: true, .. }))
 }
 
-const fn written_as<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
+const fn written_type<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
     match write_of(spec, at, key) {
         Some(Act::Write { spec, .. } | Act::May(spec)) => spec.ty,
         _ => "TYPE",
@@ -118,18 +124,21 @@ const fn kind(spec: &Spec<'_>, at: usize) -> Option<AgentKind> {
 }
 
 /// Names an agent or a tool below the agent of a step.
-const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
-    let (word, of) = match spec.steps[at].kind {
-        StepKind::Agent { meta, .. } if matches!(tool(meta, name), Some(ToolMeta { agent: None, .. })) => {
+const fn push_below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
+    let (word, preposition) = match spec.steps[at].kind {
+        StepKind::Agent { meta, .. }
+            if matches!(find_tool(meta, name), Some(ToolMeta { agent: None, .. })) =>
+        {
             ("tool `", "` of ")
         }
         _ => ("agent `", "` below "),
     };
-    m.all(&[word, name, of]);
-    who(m, spec, at);
+    m.all(&[word, name, preposition]);
+    push_step(m, spec, at);
 }
 
-/// Who writes a key as that type, when it is not the agent of the step itself.
+/// Returns the agent or tool below the agent of a step that writes a key as a type; `None` if the
+/// agent itself writes it.
 const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames), None);
@@ -137,7 +146,7 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
         match effect.act {
             Act::Write { spec, .. } if same(effect.key, key) && same(spec.ty, ty) => return None,
             Act::May(spec) if found.is_none() && same(effect.key, key) && same(spec.ty, ty) => {
-                found = all.who();
+                found = all.actor_name();
             }
             _ => {}
         }
@@ -145,7 +154,8 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
     found
 }
 
-/// Who reads a key as that type, when it is not the agent of the step itself.
+/// Returns the agent or tool below the agent of a step that reads a key as a type; `None` if the
+/// agent itself reads it.
 const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let (mut all, mut found) = (Effects::of(meta, &spec.steps[at].renames), None);
@@ -164,7 +174,7 @@ const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
     found
 }
 
-/// Whether a step reads a key, or something inside of it does.
+/// Returns whether a step, or anything inside it, reads a key.
 pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     match spec.steps[at].kind {
         StepKind::Agent { meta, .. } => {
@@ -187,8 +197,9 @@ const fn holds(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     block < at && at < spec.steps[block].end
 }
 
-/// Whether two steps are in two branches of one parallel, or two arms of one match.
-const fn apart(spec: &Spec<'_>, a: usize, b: usize) -> bool {
+/// Returns whether two steps are in different branches of one parallel, or in different arms of one
+/// match.
+const fn are_in_siblings(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     let found = find!(i in 1, if a < b { a } else { b } => {
         let branch = matches!(spec.steps[i].kind, StepKind::Branch | StepKind::Arm { .. });
         let parent = parent(spec, i);
@@ -200,7 +211,7 @@ const fn apart(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     found.is_some()
 }
 
-/// The `each` to whose elements a key belongs at a place.
+/// Returns the `each` whose elements own a key at a place.
 const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
     if has_prefix(key) {
         return None;
@@ -214,7 +225,7 @@ const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
     })
 }
 
-/// The block around a step; the step itself when there is none.
+/// Returns the block around a step, or the step itself at the top level.
 const fn parent(spec: &Spec<'_>, at: usize) -> usize {
     match rfind!(i below at => holds(spec, i, at)) {
         Some(block) => block,
@@ -224,26 +235,27 @@ const fn parent(spec: &Spec<'_>, at: usize) -> usize {
 
 /// A kind of block that may be the reason why a key is not written.
 #[derive(Clone, Copy)]
-enum Around {
+enum EnclosingKind {
     /// A match, or a parallel whose first branch wins.
     Match,
     Try,
     Loop,
-    /// A callback may skip it.
+    /// A block that a callback may skip, or a parallel that skips failed branches.
     Skippable,
 }
 
-/// The innermost block of a kind that holds one step and not the other; of a try one half does.
-const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option<usize> {
+/// Returns the innermost block of a kind that holds the first step and not the second. The halves
+/// of a `try` count as two blocks.
+const fn innermost(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind) -> Option<usize> {
     rfind!(i below at => {
         let step = &spec.steps[i];
         let wanted = match block {
-            Around::Match => {
+            EnclosingKind::Match => {
                 matches!(step.kind, StepKind::Match { .. } | StepKind::Parallel { first: true, .. })
             }
-            Around::Try => matches!(step.kind, StepKind::Try(_)),
-            Around::Loop => matches!(step.kind, StepKind::Loop { .. }),
-            Around::Skippable => step.skippable || step.skips_branches(),
+            EnclosingKind::Try => matches!(step.kind, StepKind::Try(_)),
+            EnclosingKind::Loop => matches!(step.kind, StepKind::Loop { .. }),
+            EnclosingKind::Skippable => step.skippable || step.skips_branches(),
         };
         wanted
             && holds(spec, i, at)
@@ -251,7 +263,8 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
     })
 }
 
-/// The innermost block around both of two steps that may run again: a loop, or the attempts of a try.
+/// Returns the innermost block that holds two steps and may repeat: a loop, or the attempts of a
+/// `try`.
 const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
     rfind!(i below if a < b { a } else { b } => {
         let again = match spec.steps[i].kind {
@@ -270,19 +283,19 @@ const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     found.is_some()
 }
 
-/// The most names that a message lists.
+/// The largest number of names in one message.
 const LISTED: usize = 12;
 
-/// Names that a message lists, each once.
-struct List<'a> {
+/// The names in one message, without repetitions.
+struct NameList<'a> {
     names: [&'a str; LISTED],
     count: usize,
 }
 
-impl<'a> List<'a> {
+impl<'a> NameList<'a> {
     const EMPTY: Self = Self { names: [""; LISTED], count: 0 };
 
-    /// Adds a name; `intro` comes before the first one.
+    /// Adds a name. The first name follows `intro`.
     const fn add(&mut self, m: &mut Message, intro: &str, name: &'a str) {
         if any!(known in &self.names => same(known, name)) {
             return;

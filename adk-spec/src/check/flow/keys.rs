@@ -1,44 +1,47 @@
-//! The keys that a workflow writes: one table of them all, filled before the walk.
+//! [`Keys`]: one table of all keys that a workflow writes, filled before the walk.
 //!
-//! A key belongs to the workflow or to an `each`. A key inside an `each` is not the key of that name outside. What an
-//! `each` writes becomes a list of that name around it. The `else` of a `try` has one key of its own, the error.
+//! A key belongs to the workflow or to an `each`. A key inside an `each` differs from the key of
+//! the same name outside. A write inside an `each` also writes a list of the same name around the
+//! `each`. The `else` of a `try` owns one key, the error.
 
 mod count;
 mod key;
 
 pub(super) use self::count::count;
-pub(super) use self::key::{Key, Named, Writer};
+pub(super) use self::key::{Key, KeyName, Writer};
 use crate::__private::key;
 use crate::number::{NONE as NO_NUMBER, UNKNOWN, list_of, of_name, secret_of};
 use crate::spec::{ERROR_KEY, KeySpec, Step};
 use crate::text::same;
 
-/// No step, no key.
+/// Marks an absent step or key.
 pub(super) const NONE: usize = usize::MAX;
 
-/// Every key, also those that are not in the table. It is certain after a point that no run passes.
+/// A pseudo key for every key, listed or not. It is certain only after a point that
+/// no run passes.
 pub(super) const EVERY: usize = 0;
-/// Is certain after a point that no run passes, and nowhere else.
+/// A pseudo key that is certain only after a point that no run passes.
 pub(super) const NEVER: usize = 1;
 
-/// What an `else` reads.
+/// The key that an `else` reads.
 const ERROR: KeySpec<'static> =
     key::<String>(ERROR_KEY, 0, false, "String", false, false, of_name("String"), 0);
 
-/// An `each` around the step that is looked at, or an `else`.
+/// An `each` or an `else` around the current step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Each {
+pub(super) struct EachScope {
     at: usize,
-    /// Its item, on which its other keys hang; of an `else` the error.
+    /// The key of the item, which heads the list of the block's other keys. In an `else`, the key
+    /// of the error.
     item: usize,
     is_else: bool,
 }
 
-impl Each {
+impl EachScope {
     pub(super) const NONE: Self = Self { at: NONE, item: NONE, is_else: false };
 }
 
-/// The number of so many lists around a type.
+/// Returns the number of the type that has `depth` lists around a type.
 const fn lists_of(number: u64, depth: usize) -> u64 {
     match depth {
         0 => number,
@@ -51,19 +54,23 @@ const fn lists_of(number: u64, depth: usize) -> u64 {
 pub(super) struct Keys<'t, 'a> {
     pub(super) all: &'t mut [Key<'a>],
     len: usize,
-    /// Places in `all`, by hash; 0 is free.
+    /// Indices into `all` by hash, counted from 1; 0 marks a free slot.
     slots: &'t mut [usize],
-    /// That of their number, which is a power of two.
+    /// Number of slots minus 1. The number of slots is a power of two.
     mask: usize,
-    eaches: &'t mut [Each],
+    eaches: &'t mut [EachScope],
     deep: usize,
-    /// How many of these are no `else`.
+    /// Number of open scopes that are an `each`.
     elements: usize,
 }
 
 impl<'t, 'a> Keys<'t, 'a> {
-    /// An empty table, but for two keys without a name, [`EVERY`] and [`NEVER`].
-    pub(super) const fn new(all: &'t mut [Key<'a>], slots: &'t mut [usize], eaches: &'t mut [Each]) -> Self {
+    /// Creates a table with only the two pseudo keys [`EVERY`] and [`NEVER`].
+    pub(super) const fn new(
+        all: &'t mut [Key<'a>],
+        slots: &'t mut [usize],
+        eaches: &'t mut [EachScope],
+    ) -> Self {
         let mask = slots.len() - 1;
         Self { all, len: NEVER + 1, slots, mask, eaches, deep: 0, elements: 0 }
     }
@@ -72,31 +79,31 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.len
     }
 
-    /// Whether elements run at the same time here.
+    /// Returns whether elements run concurrently at this place.
     pub(super) const fn in_each(&self) -> bool {
         self.elements > 0
     }
 
-    /// Whether all keys here are those of the workflow.
+    /// Returns whether all keys at this place belong to the workflow.
     pub(super) const fn is_plain(&self) -> bool {
         self.deep == 0
     }
 
-    /// Goes into an `each`; its item.
+    /// Enters an `each`. Returns the key of its item.
     pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
         self.elements += 1;
-        self.own_key(at, KeySpec::new(item, "").placed(1), false)
+        self.own_key(at, KeySpec::new(item, "").with_place(1), false)
     }
 
-    /// Goes into an `else`; its error.
+    /// Enters an `else`. Returns the key of its error.
     pub(super) const fn enter_else(&mut self, at: usize) -> usize {
         self.own_key(at, ERROR, true)
     }
 
     const fn own_key(&mut self, at: usize, spec: KeySpec<'a>, is_else: bool) -> usize {
-        self.eaches[self.deep] = Each { at, item: NONE, is_else };
+        self.eaches[self.deep] = EachScope { at, item: NONE, is_else };
         self.deep += 1;
-        let key = self.key(self.deep, &Named::new(spec.name));
+        let key = self.key(self.deep, &KeyName::new(spec.name));
         self.eaches[self.deep - 1].item = key;
         self.all[key].own = true;
         if self.all[key].writer.is_none() {
@@ -107,20 +114,20 @@ impl<'t, 'a> Keys<'t, 'a> {
         key
     }
 
-    /// The item of a list that holds secrets is one, or holds some.
+    /// Marks the item of a list of secrets: the item is a secret, or contains secrets.
     pub(super) const fn keep_secret(&mut self, item: usize) {
         self.all[item].number = secret_of(UNKNOWN);
     }
 
-    /// Nothing is known of the type of that key.
+    /// Marks the type of a key as unknown.
     pub(super) const fn forget_type(&mut self, key: usize) {
         self.all[key].typed = false;
         if let Some(writer) = &mut self.all[key].writer {
-            writer.spec = writer.spec.placed(0);
+            writer.spec = writer.spec.with_place(0);
         }
     }
 
-    /// Whether the innermost `each` ends at that step.
+    /// Returns whether the innermost scope ends at a step.
     pub(super) const fn ends(&self, steps: &[Step<'_>], at: usize) -> bool {
         self.deep > 0 && steps[self.eaches[self.deep - 1].at].end == at
     }
@@ -134,7 +141,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
     }
 
-    /// The key with that hash, or its free place in the table. Keys of the session have the hash of their name.
+    /// Returns the key with a hash, or its free slot in the table. Keys of the session have the
+    /// hash of their name.
     pub(super) const fn lookup(&self, hash: u64) -> Result<usize, usize> {
         let mut slot = hash as usize & self.mask;
         loop {
@@ -146,8 +154,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key that a name means here; `None` if nothing writes it.
-    pub(super) const fn resolve(&self, name: &Named<'_>) -> Option<usize> {
+    /// Returns the key that a name refers to here; `None` if no step writes that key.
+    pub(super) const fn resolve(&self, name: &KeyName<'_>) -> Option<usize> {
         let mut deep = self.deep;
         loop {
             if let Ok(key) = self.lookup(name.hash ^ self.scope(deep)) {
@@ -160,8 +168,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key of the scope at that depth, added when it is new.
-    const fn key(&mut self, deep: usize, name: &Named<'a>) -> usize {
+    /// Returns the key of the scope at a depth. Adds the key if it is new.
+    const fn key(&mut self, deep: usize, name: &KeyName<'a>) -> usize {
         let hash = name.hash ^ self.scope(deep);
         match self.lookup(hash) {
             Ok(key) => key,
@@ -181,9 +189,9 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Adds an input, a `let` or a `state`, which is there from the start.
+    /// Adds an input, a `let` or a `state`, which exists from the start.
     pub(super) const fn declare(&mut self, spec: KeySpec<'a>, at: usize) {
-        let key = self.key(0, &Named::of(&spec));
+        let key = self.key(0, &KeyName::from_spec(&spec));
         if self.all[key].writer.is_none() {
             self.all[key].number = spec.number;
             self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
@@ -191,7 +199,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         (self.all[key].typed, self.all[key].plain, self.all[key].own) = (true, true, true);
     }
 
-    /// Adds the first write of a key whose type has a number, outside of every `each`, as most are; [`EVERY`] for others.
+    /// Adds the first write of a key whose type has a number, outside of every `each`. Returns
+    /// [`EVERY`] for any other write. Most writes take this fast path.
     pub(super) const fn first_write(&mut self, spec: &KeySpec<'a>, at: usize, slot: usize) -> usize {
         if self.deep > 0 || spec.hash == 0 || spec.number <= NO_NUMBER {
             return EVERY;
@@ -206,12 +215,13 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.len - 1
     }
 
-    /// Adds a write; whether the key is written inside of an `each` and outside of one.
+    /// Adds a write. Returns whether the key is written both inside and outside of an `each`.
     ///
-    /// A key without a prefix belongs to the innermost `each`; `session` says that it is the session's.
+    /// A key without a prefix belongs to the innermost `each`. `session` marks a key of the
+    /// session.
     pub(super) const fn write(
         &mut self,
-        name: &Named<'a>,
+        name: &KeyName<'a>,
         writer: Option<Writer<'a>>,
         typed: bool,
         session: bool,
@@ -223,7 +233,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         let mut depth = 0;
         loop {
             self.all[key].own = self.all[key].own || !session;
-            // Of two writers the one whose type can be looked up says what the type of the key is.
+            // The first writer with a known type decides the type of the key.
             if let Some(writer) = writer
                 && (self.all[key].writer.is_none() || (typed && !self.all[key].typed))
             {
@@ -243,20 +253,21 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key that a write of that name writes here.
-    pub(super) const fn own(&self, name: &Named<'_>, session: bool) -> usize {
+    /// Returns the key that a write of a name writes here.
+    pub(super) const fn written_key(&self, name: &KeyName<'_>, session: bool) -> usize {
         match self.lookup(name.hash ^ self.scope(self.own_depth(name, session))) {
             Ok(key) => key,
             Err(_) => EVERY,
         }
     }
 
-    const fn own_depth(&self, name: &Named<'_>, session: bool) -> usize {
+    const fn own_depth(&self, name: &KeyName<'_>, session: bool) -> usize {
         if session || name.prefix { 0 } else { self.owner(self.deep, name) }
     }
 
-    /// The nearest scope from that depth on to which a written key belongs: an `else` has its error alone.
-    const fn owner(&self, mut deep: usize, name: &Named<'_>) -> usize {
+    /// Returns the depth of the nearest scope, from `deep` outwards, that owns a written key. An
+    /// `else` owns only its error.
+    const fn owner(&self, mut deep: usize, name: &KeyName<'_>) -> usize {
         while deep > 0 && self.eaches[deep - 1].is_else && !same(ERROR_KEY, name.text()) {
             deep -= 1;
         }

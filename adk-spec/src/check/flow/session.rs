@@ -1,18 +1,19 @@
-//! What goes on inside of workflows that belong to a step, with keys of the session: they are the same keys around them.
+//! Reads and writes of session keys inside the workflows of a step.
 //!
-//! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
-//! session counts as written perhaps: it is not what the workflow promises.
+//! Session keys are the same keys inside and outside of a nested workflow. The workflow's own keys
+//! are hidden, and its inputs and outputs are effects of the step. A session key that a nested
+//! workflow writes counts as maybe written, because the workflow does not promise that write.
 
-use super::keys::{Key, NONE, Named, Writer};
+use super::keys::{Key, KeyName, NONE, Writer};
 use super::walk::Walk;
-use super::{Flaw, Part, Reader};
+use super::{DiagnosticKind, Reader, StepPart};
 use crate::effects::{Act, Effect, Effects, contains, runs_together};
 use crate::hash::hash;
 use crate::number::is_secret;
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, has_prefix};
 use crate::text::same;
 
-/// Whether something inside of a workflow that belongs to an agent writes, or reads, a key of the session.
+/// Returns whether a workflow that belongs to an agent writes, or reads, a key of the session.
 pub(super) const fn touches<'a>(
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
@@ -28,11 +29,11 @@ pub(super) const fn touches<'a>(
     false
 }
 
-/// What a prompt reads.
+/// The key spec of a read in a prompt.
 const ANY: KeySpec<'static> = KeySpec::new("", "").any(true);
 
 impl<'a> Walk<'_, 'a> {
-    /// Adds a key that something inside of the step at that place writes.
+    /// Adds a session key that is written inside a step.
     pub(super) const fn register_session(
         &mut self,
         at: usize,
@@ -44,50 +45,50 @@ impl<'a> Walk<'_, 'a> {
             Act::Start => None,
             _ => return,
         };
-        self.keys.write(&Named::new(effect.key), writer, false, true);
+        self.keys.write(&KeyName::new(effect.key), writer, false, true);
     }
 
-    /// A read or write inside of the step at that place.
+    /// Checks a read or write inside a step.
     pub(super) const fn session(&mut self, at: usize, effect: &Effect<'a>, module: Option<Module<'a>>) {
         match effect.act {
             Act::Start => {
-                self.write(at, &Named::new(effect.key), false, true);
+                self.write(at, &KeyName::new(effect.key), false, true);
             }
             Act::Write { spec, .. } | Act::May(spec) => {
-                let key = self.write(at, &Named::new(effect.key), false, true);
-                self.writes_as(at, key, &spec, NONE, module);
+                let key = self.write(at, &KeyName::new(effect.key), false, true);
+                self.check_written_type(at, key, &spec, NONE, module);
             }
             Act::State(spec) => {
-                self.keeps(at, effect.key);
+                self.check_kept_key(at, effect.key);
                 self.read_session(at, effect.key, &spec, module);
             }
             Act::Read { spec, .. } => self.read_session(at, effect.key, &spec, module),
             Act::Prompt { .. } => {
                 self.read_session(at, effect.key, &ANY, module);
-                self.shows(at, effect.key);
+                self.check_shown_key(at, effect.key);
             }
         }
     }
 
-    /// A prompt inside of the step shows a key.
-    const fn shows(&mut self, at: usize, name: &'a str) {
+    /// Checks that a prompt inside a step does not show a secret.
+    const fn check_shown_key(&mut self, at: usize, name: &'a str) {
         if let Ok(key) = self.keys.lookup(hash(name))
             && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
             && is_secret(number)
         {
-            self.mismatch(at, Part::Name, name, Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, StepPart::Name, name, DiagnosticKind::ReadAs { ty: "", writer });
         }
     }
 
-    /// A workflow inside of the step keeps a key in the session, which has to be that one here too: without a `state` a key
-    /// of this workflow is its own, where it is nested itself.
-    const fn keeps(&mut self, at: usize, name: &'a str) {
-        if let Some(key) = self.keys.resolve(&Named::new(name))
+    /// Checks that a session key of a nested workflow is not also a key of this workflow: without a
+    /// `state`, a key of this workflow is its own wherever this workflow is nested.
+    const fn check_kept_key(&mut self, at: usize, name: &'a str) {
+        if let Some(key) = self.keys.resolve(&KeyName::new(name))
             && self.keys.all[key].own
             && !has_prefix(name)
             && !contains(self.spec.states, name)
         {
-            self.fault(at, Part::Name, name, Flaw::OwnState);
+            self.report(at, StepPart::Name, name, DiagnosticKind::OwnState);
         }
     }
 
@@ -99,11 +100,11 @@ impl<'a> Walk<'_, 'a> {
         module: Option<Module<'a>>,
     ) {
         if let Ok(key) = self.keys.lookup(hash(name)) {
-            // What is read matters to what runs at the same time.
+            // The read matters only if other steps run concurrently.
             if !self.is_alone() {
-                self.read_key(at, Part::Name, name, key, Reader::Inside);
+                self.read_key(at, StepPart::Name, name, key, Reader::Inside);
             }
-            self.reads_as(at, Part::Name, key as u32, spec, NONE, module);
+            self.check_read_type(at, StepPart::Name, key as u32, spec, NONE, module);
         }
     }
 
@@ -123,7 +124,7 @@ impl<'a> Walk<'_, 'a> {
                 || touches(workflow, renames, key, true)
                 || touches(workflow, renames, key, false);
             if !same(own, key) && is_used && (runs_together(workflow) || contains(workflow.reads, own)) {
-                self.fault(at, Part::Output, key, Flaw::SameInside(own));
+                self.report(at, StepPart::Output, key, DiagnosticKind::SameInside(own));
             }
             i += 1;
         }

@@ -1,53 +1,56 @@
 //! `key-type`: one type per key.
 //!
-//! The type of a key is that of its first writer whose type is known. Most types have a number, which is compared here.
-//! Where neither has one, the macro compares by traits: this module tells it which types, by the numbers that it gave to
-//! the writers. What is not known, as of an `impl Agent` by hand, is compared as it was spelled, and by `TypeId` when
-//! the workflow is built.
+//! The type of a key is the type of its first writer whose type is known. Most types have a number,
+//! and numbers are compared here. For types without a number, this module selects the pairs that
+//! the macro compares by traits. Other types, such as those of an `impl Agent` by hand, are
+//! compared by their spelling, and by `TypeId` when the workflow is built at run time.
 
-mod built;
+mod blocks;
 mod items;
 mod pairs;
-mod tell;
+mod runtime;
 
-pub(super) use self::built::faults;
-pub(super) use self::pairs::Asked;
+pub(super) use self::blocks::{describe_block, is_reported};
 pub use self::pairs::Pair;
-use self::pairs::{Said, Verdict};
-pub(super) use self::tell::{is_reported, tell};
+pub(super) use self::pairs::TypeRequests;
+use self::pairs::{TypeClaim, Verdict};
+pub(super) use self::runtime::diagnostics;
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::walk::Walk;
-use super::{Flaw, Part};
+use super::{DiagnosticKind, StepPart};
 use crate::__private::key;
 pub use crate::number::{READS, WRITES};
 use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 use crate::type_names::{differ, is_no_list};
 
-/// How many lists around a type are compared by traits.
+/// The largest number of lists around a type that are compared by traits.
 const LISTS: usize = 8;
-/// How many keys of a step are remembered for the run time, which compares types by themselves.
+/// The number of keys per step that are recorded for the comparison by `TypeId` at run time.
 const KEPT: usize = 16;
 
-/// The keys whose types a step has to agree with, by their place in the table; 0 is none.
+/// The keys whose types must agree with those of a step, as indices into the key table; 0 for no
+/// key.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct TypeRow {
     reads: [u32; KEPT],
     writes: [u32; KEPT],
-    /// That of its first write, where it is the first to write it and its type is the key's; of an `each` its list.
+    /// The key of the step's first write, if the step is the key's first writer and so decides its
+    /// type. In an `each`, the key of the list.
     pub(super) own: u32,
 }
 
-impl Row {
+impl TypeRow {
     pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT], own: 0 };
 }
 
-/// What `until` reads.
+/// The key spec of a read by `until`.
 const FLAG: KeySpec<'static> = key::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
 
-/// Whether what is said of a key fits the type of its writer, as far as numbers tell.
-const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
-    let (own, mut written) = (said.number, writer.spec.number);
+/// Returns whether a claimed type fits the type of the key's writer; `None` if their numbers do not
+/// decide.
+const fn agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
+    let (own, mut written) = (claim.number, writer.spec.number);
     if own == UNKNOWN || written == UNKNOWN || is_none(own) && is_none(written) {
         return None;
     }
@@ -55,41 +58,45 @@ const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     while depth > 0 && !is_none(written) {
         (written, depth) = (list_of(written), depth - 1);
     }
-    Some(own == written || said.perhaps && !is_none(own) && written == option_of(own))
+    Some(own == written || claim.perhaps && !is_none(own) && written == option_of(own))
 }
 
-/// Whether types that nobody compares differ for certain.
-const fn cannot_agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
-    let plain = writer.depth == 0 && !said.perhaps;
-    differ(said.ty, writer.spec.ty, writer.depth) || plain && said.differs_in_layout(&writer.spec)
+/// Returns whether two types that are compared neither by number nor by traits differ for certain.
+const fn cannot_agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
+    let plain = writer.depth == 0 && !claim.perhaps;
+    differ(claim.ty, writer.spec.ty, writer.depth) || plain && claim.differs_in_layout(&writer.spec)
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Whether the type of a written key is known.
+    /// Returns whether the type of a write is known.
     ///
-    /// What tools and transfer targets write cannot be looked up, so any other writer goes before.
+    /// The types of writes by tools and transfer targets cannot be looked up, so any other writer
+    /// takes precedence.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
         writer.slot != NOWHERE && (writer.spec.number != UNKNOWN || self.has_place(writer))
     }
 
-    /// Whether the type of a written key can be looked up.
+    /// Returns whether the type of a write can be looked up.
     const fn has_place(&self, writer: &Writer<'a>) -> bool {
-        match &self.asked {
+        match &self.requests {
             Some(_) => writer.slot != NOWHERE && writer.spec.place > 0 && writer.depth <= LISTS,
             None => writer.spec.is_typed(),
         }
     }
 
-    /// Whether types are compared by themselves, after the walk.
-    const fn compares_later(&self, said: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
-        self.asked.is_none() && said.is_typed() && self.has_place(writer) && agree(said, writer).is_none()
+    /// Returns whether two types are compared by `TypeId` after the walk.
+    const fn compares_later(&self, claim: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
+        self.requests.is_none()
+            && claim.is_typed()
+            && self.has_place(writer)
+            && agree(claim, writer).is_none()
     }
 
-    /// A key that is read as some type.
-    pub(super) const fn reads_as(
+    /// Checks the type of a read.
+    pub(super) const fn check_read_type(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         key: u32,
         spec: &KeySpec<'a>,
         slot: usize,
@@ -104,26 +111,27 @@ impl<'a> Walk<'_, 'a> {
             self.rows[at].reads[slot] = key;
         }
         let place = if slot == NOWHERE { 0 } else { spec.place as usize };
-        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
+        match self.compare(&TypeClaim { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
-            Verdict::Differ => self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer }),
+            Verdict::Differ => self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer }),
             doubt => {
-                let flaw = Flaw::Untold { ty: spec.ty, reads: true, full: doubt.room(), writer };
-                self.doubt(at, part, name, flaw);
+                let kind =
+                    DiagnosticKind::UnknownType { ty: spec.ty, reads: true, full: doubt.room(), writer };
+                self.report_unknown_type(at, part, name, kind);
             }
         }
     }
 
-    /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
-    pub(super) const fn steers(&mut self, at: usize, key: u32) {
+    /// Checks the type of the key of `until`, `match` or `each`: a `bool`, any type, a list.
+    pub(super) const fn check_steering_type(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         let known = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => agree(&FLAG, &writer),
             _ => None,
         };
-        if known.is_none() && typed && self.asked.is_some() && self.has_place(&writer) {
+        if known.is_none() && typed && self.requests.is_some() && self.has_place(&writer) {
             self.rows[at].reads[0] = key;
-            return self.asks_itself(at, &writer);
+            return self.request_block_type(at, &writer);
         }
         let wrong = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => match known {
@@ -134,17 +142,17 @@ impl<'a> Walk<'_, 'a> {
             _ => false,
         };
         if wrong {
-            self.mismatch(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, StepPart::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
         }
     }
 
-    /// An output, which is a read at the end.
-    pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
-        self.reads_as(at, Part::Name, key, spec, 0, None);
+    /// Checks the type of an output, which is a read at the end.
+    pub(super) const fn check_output_type(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
+        self.check_read_type(at, StepPart::Name, key, spec, 0, None);
     }
 
-    /// A key that is written as some type.
-    pub(super) const fn writes_as(
+    /// Checks the type of a write.
+    pub(super) const fn check_written_type(
         &mut self,
         at: usize,
         key: usize,
@@ -162,20 +170,30 @@ impl<'a> Walk<'_, 'a> {
             self.rows[at].writes[slot] = key as u32;
         }
         let place = if slot == NOWHERE || spec.place == 0 { 0 } else { READS + spec.place as usize };
-        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
+        match self.compare(&TypeClaim { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
-            Verdict::Differ => self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer }),
+            Verdict::Differ => {
+                self.mismatch(at, StepPart::Name, name, DiagnosticKind::WrittenAs { ty: spec.ty, writer })
+            }
             doubt => {
-                let flaw = Flaw::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
-                self.doubt(at, Part::Name, name, flaw);
+                let kind =
+                    DiagnosticKind::UnknownType { ty: spec.ty, reads: false, full: doubt.room(), writer };
+                self.report_unknown_type(at, StepPart::Name, name, kind);
             }
         }
     }
 
-    /// Reports types that cannot be compared. A lack of room for pairs is reported once.
-    const fn doubt(&mut self, at: usize, part: Part, name: &'a str, flaw: Flaw<'a>) {
-        if !matches!(flaw, Flaw::Untold { full: Some(_), .. }) || self.is_first_without_room() {
-            self.mismatch(at, part, name, flaw);
+    /// Reports types that cannot be compared. A lack of room for pairs is reported only once.
+    const fn report_unknown_type(
+        &mut self,
+        at: usize,
+        part: StepPart,
+        name: &'a str,
+        kind: DiagnosticKind<'a>,
+    ) {
+        if !matches!(kind, DiagnosticKind::UnknownType { full: Some(_), .. }) || self.is_first_without_room()
+        {
+            self.mismatch(at, part, name, kind);
         }
     }
 }

@@ -1,31 +1,31 @@
-//! Definite assignment over the flat list of steps.
+//! [`Walk`]: definite assignment over the flat list of steps.
 
 mod access;
 mod agent;
 mod blocks;
-mod renamed;
+mod renamings;
 
-use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
-use super::types::{Asked, is_reported};
-use super::{Fault, Flaw, Part, Reader, Row};
-use crate::effects::{Act, Effects, is_alone, written_as};
+use super::keys::{EVERY, EachScope, Key, KeyName, Keys, NEVER, NONE, Writer};
+use super::types::{TypeRequests, is_reported};
+use super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart, TypeRow};
+use crate::effects::{Act, Effects, is_alone, output_name};
 use crate::number::is_secret;
 use crate::sets::{Sets, Word};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use crate::text::same;
 pub(super) use blocks::{Block, sets};
-use blocks::{Kind, SURE};
+use blocks::{BlockKind, SURE};
 
-/// Room for a walk, as large as [`super::sizes`] says.
-pub(super) struct Room<'t, 'a> {
+/// Room for a walk, as measured by [`super::sizes`].
+pub(super) struct WalkRoom<'t, 'a> {
     pub(super) keys: &'t mut [Key<'a>],
     pub(super) slots: &'t mut [usize],
-    pub(super) eaches: &'t mut [Each],
+    pub(super) eaches: &'t mut [EachScope],
     pub(super) bits: &'t mut [Word],
     pub(super) blocks: &'t mut [Block],
-    pub(super) faults: &'t mut [Fault<'a>],
-    pub(super) rows: &'t mut [Row],
-    pub(super) asked: Option<Asked<'t, 'a>>,
+    pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
+    pub(super) rows: &'t mut [TypeRow],
+    pub(super) requests: Option<TypeRequests<'t, 'a>>,
 }
 
 pub(super) struct Walk<'t, 'a> {
@@ -34,16 +34,16 @@ pub(super) struct Walk<'t, 'a> {
     sets: Sets<'t>,
     blocks: &'t mut [Block],
     depth: usize,
-    /// How many of the blocks are parallel.
+    /// Number of open blocks that are parallel.
     parallels: usize,
-    pub(super) faults: &'t mut [Fault<'a>],
+    pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) found: usize,
-    pub(super) rows: &'t mut [Row],
-    pub(super) asked: Option<Asked<'t, 'a>>,
+    pub(super) rows: &'t mut [TypeRow],
+    pub(super) requests: Option<TypeRequests<'t, 'a>>,
 }
 
-/// Looks at a whole workflow; how many faults were found.
-pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
+/// Checks a whole workflow. Returns the number of diagnostics.
+pub(super) const fn walk<'a>(spec: &Spec<'a>, room: WalkRoom<'_, 'a>) -> usize {
     let words = super::words(room.keys.len());
     let mut walk = Walk {
         spec: *spec,
@@ -52,10 +52,10 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
         blocks: room.blocks,
         depth: 0,
         parallels: 0,
-        faults: room.faults,
+        diagnostics: room.diagnostics,
         found: 0,
         rows: room.rows,
-        asked: room.asked,
+        requests: room.requests,
     };
     walk.register();
     let (mut at, end) = (0, spec.steps.len());
@@ -64,7 +64,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
         at += 1;
     }
     walk.outputs();
-    walk.tell_room();
+    walk.record_room();
     walk.found
 }
 
@@ -72,11 +72,11 @@ impl<'a> Walk<'_, 'a> {
     const fn register(&mut self) {
         let steps = self.spec.steps;
         let mut i = 0;
-        while let Some(key) = self.spec.declared(i) {
+        while let Some(key) = self.spec.declared_key(i) {
             self.keys.declare(key, steps.len() + i);
             i += 1;
         }
-        // They are there from the start.
+        // Declared keys exist from the start.
         let mut key = NEVER + 1;
         while key < self.keys.len() {
             let may_be_absent = match self.keys.all[key].writer {
@@ -107,7 +107,8 @@ impl<'a> Walk<'_, 'a> {
 
     const fn register_agent(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
         let renames = &self.spec.steps[at].renames;
-        // Its own writes come first: what it may transfer to and its tools have to agree with them.
+        // The agent's own writes come first: writes of its transfer targets and tools have to agree
+        // with them.
         let (plain, mut writes, mut slot) = (matches!(renames.writes, []), meta.writes, 0);
         while let [spec, rest @ ..] = writes {
             let own = if plain { self.keys.first_write(spec, at, slot) } else { EVERY };
@@ -115,7 +116,11 @@ impl<'a> Walk<'_, 'a> {
                 self.rows[at].own = own as u32;
             } else if own == EVERY {
                 let writer = Writer { spec: *spec, at, slot, depth: 0, module: None };
-                let name = if plain { Named::of(spec) } else { Named::new(written_as(meta, renames, slot)) };
+                let name = if plain {
+                    KeyName::from_spec(spec)
+                } else {
+                    KeyName::new(output_name(meta, renames, slot))
+                };
                 self.register_write(at, &name, writer);
             }
             (writes, slot) = (rest, slot + 1);
@@ -129,60 +134,68 @@ impl<'a> Walk<'_, 'a> {
                 self.register_session(at, &effect, all.module());
             } else if let Act::May(spec) = effect.act {
                 let writer = Writer { spec, at, slot: NONE, depth: 0, module: all.module() };
-                self.register_write(at, &Named::new(effect.key), writer);
+                self.register_write(at, &KeyName::new(effect.key), writer);
             }
         }
     }
 
-    const fn register_write(&mut self, at: usize, name: &Named<'a>, writer: Writer<'a>) {
+    const fn register_write(&mut self, at: usize, name: &KeyName<'a>, writer: Writer<'a>) {
         let typed = self.is_typed(&writer);
         if self.keys.write(name, Some(writer), typed, false) {
-            self.fault(at, Part::Name, name.text(), Flaw::Mixed);
+            self.report(at, StepPart::Name, name.text(), DiagnosticKind::Mixed);
         }
     }
 
-    /// Each output has to be certain at the end.
+    /// Checks that each output is certain at the end.
     const fn outputs(&mut self) {
         let mut i = 0;
         while i < self.spec.outputs.len() {
             let (at, name) = (self.spec.steps.len() + i, self.spec.outputs[i].name);
-            match self.keys.resolve(&Named::new(name)) {
-                Some(key) if self.is_only_inside(&Named::new(name), Some(key)) => {
-                    self.fault(at, Part::Name, name, Flaw::OwnState);
+            match self.keys.resolve(&KeyName::new(name)) {
+                Some(key) if self.is_only_inside(&KeyName::new(name), Some(key)) => {
+                    self.report(at, StepPart::Name, name, DiagnosticKind::OwnState);
                 }
                 Some(key) => {
-                    self.gives(at, key as u32, &self.spec.outputs[i]);
+                    self.check_output_type(at, key as u32, &self.spec.outputs[i]);
                     if !self.sets.has(SURE, key) {
-                        self.fault(at, Part::Name, name, Flaw::NoOutput);
+                        self.report(at, StepPart::Name, name, DiagnosticKind::NoOutput);
                     }
                 }
-                None if !self.sets.has(SURE, EVERY) => self.fault(at, Part::Name, name, Flaw::NoOutput),
+                None if !self.sets.has(SURE, EVERY) => {
+                    self.report(at, StepPart::Name, name, DiagnosticKind::NoOutput)
+                }
                 None => {}
             }
             i += 1;
         }
     }
 
-    /// Adds a fault of a key: one message per key.
-    pub(super) const fn fault(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        let known = self.faults.split_at(self.found).0;
-        if !any!(fault in known => same(fault.key, key) && fault.flaw.is_of_key()) {
-            self.push(Fault::new(at, part, key, flaw));
+    /// Reports an error of a key. Each key has at most one such diagnostic.
+    pub(super) const fn report(&mut self, at: usize, part: StepPart, key: &'a str, kind: DiagnosticKind<'a>) {
+        let known = self.diagnostics.split_at(self.found).0;
+        if !any!(diagnostic in known => same(diagnostic.key, key) && diagnostic.kind.is_of_key()) {
+            self.push(FlowDiagnostic::new(at, part, key, kind));
         }
     }
 
-    /// Adds a fault of the type of a key, unless something else is wrong with the key.
-    pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        let fault = Fault::new(at, part, key, flaw);
-        if !is_reported(self.faults.split_at(self.found).0, &fault) {
-            self.push(fault);
+    /// Reports a wrong type of a key, unless the key already has another diagnostic.
+    pub(super) const fn mismatch(
+        &mut self,
+        at: usize,
+        part: StepPart,
+        key: &'a str,
+        kind: DiagnosticKind<'a>,
+    ) {
+        let diagnostic = FlowDiagnostic::new(at, part, key, kind);
+        if !is_reported(self.diagnostics.split_at(self.found).0, &diagnostic) {
+            self.push(diagnostic);
         }
     }
 
-    /// Adds a fault; what there is no room for is left out.
-    const fn push(&mut self, fault: Fault<'a>) {
-        if self.found < self.faults.len() {
-            self.faults[self.found] = fault;
+    /// Adds a diagnostic. Diagnostics without room are dropped.
+    const fn push(&mut self, diagnostic: FlowDiagnostic<'a>) {
+        if self.found < self.diagnostics.len() {
+            self.diagnostics[self.found] = diagnostic;
             self.found += 1;
         }
     }
@@ -191,33 +204,33 @@ impl<'a> Walk<'_, 'a> {
         let step = &self.spec.steps[at];
         match step.kind {
             StepKind::Agent { meta, .. } => self.agent(at, meta, &step.renames),
-            StepKind::Sequence => self.open(at, Kind::Sequence),
-            StepKind::Parallel { first, .. } => self.open(at, Kind::Parallel { first }),
-            StepKind::Try(_) => self.open(at, Kind::Try),
-            StepKind::Else => self.otherwise(at),
-            StepKind::Branch | StepKind::Arm { .. } => self.open(at, Kind::Branch),
+            StepKind::Sequence => self.open(at, BlockKind::Sequence),
+            StepKind::Parallel { first, .. } => self.open(at, BlockKind::Parallel { first }),
+            StepKind::Try(_) => self.open(at, BlockKind::Try),
+            StepKind::Else => self.open_else(at),
+            StepKind::Branch | StepKind::Arm { .. } => self.open(at, BlockKind::Branch),
             StepKind::Loop { max, until } => {
-                self.open(at, Kind::Loop);
+                self.open(at, BlockKind::Loop);
                 self.blocks[self.depth - 1].ends = max.is_some() || until.is_some();
             }
             StepKind::Match { key } => {
-                let read = self.read(at, Part::Key, &Named::new(key), false, Reader::Match);
-                self.steers(at, read);
-                self.open(at, Kind::Match);
+                let read = self.read(at, StepPart::Key, &KeyName::new(key), false, Reader::Match);
+                self.check_steering_type(at, read);
+                self.open(at, BlockKind::Match);
             }
             StepKind::Each { item, list, .. } => {
-                let read = self.read(at, Part::Key, &Named::new(list), false, Reader::Each);
-                self.steers(at, read);
-                self.open(at, Kind::Each);
+                let read = self.read(at, StepPart::Key, &KeyName::new(list), false, Reader::Each);
+                self.check_steering_type(at, read);
+                self.open(at, BlockKind::Each);
                 let item = self.keys.enter(at, item);
                 self.sets.add(SURE, item);
-                // Whose elements they are.
+                // The list whose elements these are.
                 self.rows[at].own = read;
                 if is_secret(self.keys.all[read as usize].number) {
                     self.keys.keep_secret(item);
                 }
                 if read == 0 {
-                    // Nothing is known of the type of its elements.
+                    // The type of the elements is unknown.
                     self.keys.forget_type(item);
                 }
             }

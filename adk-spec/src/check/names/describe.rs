@@ -1,6 +1,6 @@
-//! What is said of names.
+//! The messages about names.
 
-use super::{Finding, Twice, is_reserved};
+use super::{NameClash, NameDiagnostic, is_reserved};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::ident::is_identifier;
@@ -9,42 +9,42 @@ use crate::spec::{Spec, Step, StepKind};
 pub(in crate::check) const fn describe(
     spec: &Spec<'_>,
     step: &Step<'_>,
-    finding: &Finding<'_>,
+    diagnostic: &NameDiagnostic<'_>,
 ) -> Option<Message> {
     let mut m = Message::new();
-    describe_into(&mut m, spec, step, finding);
+    describe_into(&mut m, spec, step, diagnostic);
     if m.is_empty() { None } else { Some(m) }
 }
 
-/// The same, added to a message.
+/// Adds the message about a name to another message.
 pub(in crate::check) const fn describe_into(
     m: &mut Message,
     spec: &Spec<'_>,
     step: &Step<'_>,
-    finding: &Finding<'_>,
+    diagnostic: &NameDiagnostic<'_>,
 ) {
-    match finding {
-        Finding::None => {}
-        Finding::Reserved => {
+    match diagnostic {
+        NameDiagnostic::None => {}
+        NameDiagnostic::Reserved => {
             m.begin(Check::NameReserved);
             m.all(&["`", step.name]);
             m.push("` cannot be the name of a step: events of the user and of models carry it; help: choose another name");
         }
-        Finding::Reused(twice) => {
+        NameDiagnostic::Reused(clash) => {
             m.begin(Check::AgentReused);
-            subject(m, step, twice);
+            subject(m, step, clash);
             m.push(" is the same agent as ");
-            first(m, twice);
+            first(m, clash);
             if spec.built {
                 m.push("; help: build a second one, with a name of its own")
             } else {
-                remedy(m, step, twice)
+                remedy(m, step, clash)
             }
         }
-        Finding::Duplicate(twice) => {
+        NameDiagnostic::Duplicate(clash) => {
             m.begin(Check::NameDuplicate);
-            subject(m, step, twice);
-            if twice.root {
+            subject(m, step, clash);
+            if clash.root {
                 m.push(if spec.built {
                     " has the name of the tree itself"
                 } else {
@@ -52,47 +52,48 @@ pub(in crate::check) const fn describe_into(
                 });
             } else {
                 m.push(" has the same name as ");
-                first(m, twice);
+                first(m, clash);
             }
             if spec.built {
                 m.push("; help: give one of them another name")
-            } else if twice.root && twice.inside.is_empty() {
+            } else if clash.root && clash.inside.is_empty() {
                 m.push("; help: rename one of them")
             } else {
-                remedy(m, step, twice)
+                remedy(m, step, clash)
             }
         }
     }
 }
 
-const fn subject(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
-    m.all(&["`", twice.name, "`"]);
-    if !twice.inside.is_empty() {
+const fn subject(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
+    m.all(&["`", clash.name, "`"]);
+    if !clash.inside.is_empty() {
         m.all(&[", a step in `", step.name, "`,"]);
     }
 }
 
-const fn first(m: &mut Message, twice: &Twice<'_>) {
-    if twice.first_inside.is_empty() {
+const fn first(m: &mut Message, clash: &NameClash<'_>) {
+    if clash.first_inside.is_empty() {
         m.push("a step before it");
     } else {
-        m.all(&["a step in `", twice.first_inside, "`, which stands before it"]);
+        m.all(&["a step in `", clash.first_inside, "`, which comes before it"]);
     }
 }
 
-const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
+const fn remedy(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
     if !matches!(step.kind, StepKind::Agent { .. }) {
         return m.push("; help: give the block another name");
     }
     m.all(&["; help: write `as second_", step.name]);
     m.push("` after it, which makes it an instance with a name of its own");
-    if !twice.inside.is_empty() {
-        m.all(&["; what stands in it is then called `second_", step.name, "::", twice.name, "` and so on"]);
+    if !clash.inside.is_empty() {
+        m.all(&["; its steps are then called `second_", step.name, "::", clash.name, "` and so on"]);
     }
 }
 
-/// The faults of a name by itself that tokens cannot have: for trees that are built at run time.
-pub(in crate::check) fn of_step(step: &Step<'_>) -> Option<Message> {
+/// Describes an invalid name of a step. The macro rejects such names by their tokens, so only trees
+/// that are built at run time have them.
+pub(in crate::check) fn describe_step_name(step: &Step<'_>) -> Option<Message> {
     let is_marker = matches!(
         step.kind,
         StepKind::Branch | StepKind::Arm { .. } | StepKind::Else | StepKind::Break { .. } | StepKind::End
@@ -105,15 +106,15 @@ pub(in crate::check) fn of_step(step: &Step<'_>) -> Option<Message> {
     Some(Message::of(Check::NameInvalid, &fact))
 }
 
-pub(in crate::check) fn of_workflow(spec: &Spec<'_>) -> Option<Message> {
+pub(in crate::check) fn describe_workflow_name(spec: &Spec<'_>) -> Option<Message> {
     let name = spec.name;
     if spec.built {
-        // Its name is that of its first step.
+        // A built tree has the name of its first step.
         return None;
     }
     if is_reserved(name) {
         let fact = "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name";
         return Some(Message::of(Check::NameReserved, &["`", name, fact]));
     }
-    of_step(&Step::new(name, StepKind::Sequence, 0))
+    describe_step_name(&Step::new(name, StepKind::Sequence, 0))
 }

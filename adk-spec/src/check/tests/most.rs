@@ -1,4 +1,4 @@
-//! More faults than are reported at once, and more text than fits into a message.
+//! More diagnostics than are reported at once, and more text than fits into a message.
 
 use super::{Spec, Step};
 use crate::check::facts::{Facts, facts, sizes};
@@ -6,12 +6,12 @@ use crate::spec::{AgentMeta, KeySpec, Over, StepKind};
 use std::iter::repeat_n;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// As many steps as the tests have at most, and room for what they do.
+/// The largest number of steps in a test.
 const STEPS: usize = 70;
 type Found<'a> = Facts<'a, STEPS, 0, 0>;
 
-/// What const evaluation would say at each step; the others do nothing.
-fn said(prompts: &[String]) -> Vec<Option<String>> {
+/// Returns the message of const evaluation at each step. Steps without a prompt do nothing.
+fn messages(prompts: &[String]) -> Vec<Option<String>> {
     let names: Vec<_> = (0..STEPS).map(|i| format!("agent_{i}")).collect();
     let prompts: Vec<_> = prompts.iter().map(String::as_str).chain(repeat_n("", STEPS)).take(STEPS).collect();
     let metas: Vec<_> =
@@ -27,7 +27,7 @@ fn said(prompts: &[String]) -> Vec<Option<String>> {
     (0..STEPS).map(|at| raise(at).map(|why| *why.downcast::<String>().expect("a message"))).collect()
 }
 
-/// A prompt that reads these keys.
+/// Returns a prompt that reads some keys.
 fn reads(keys: std::ops::Range<usize>) -> String {
     keys.map(|key| format!("{{unknown_{key}}} ")).collect()
 }
@@ -35,9 +35,9 @@ fn reads(keys: std::ops::Range<usize>) -> String {
 #[test]
 fn sixty_four_faults_are_reported_at_once() {
     for count in [64, STEPS] {
-        let said = said(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
-        assert_eq!(said.iter().flatten().count(), 64);
-        for (i, message) in said.iter().flatten().enumerate() {
+        let messages = messages(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
+        assert_eq!(messages.iter().flatten().count(), 64);
+        for (i, message) in messages.iter().flatten().enumerate() {
             let fact = format!("key-missing: agent `agent_{i}` reads `unknown_{i}`, ");
             assert!(message.starts_with(&fact), "{message}");
         }
@@ -46,22 +46,22 @@ fn sixty_four_faults_are_reported_at_once() {
 
 #[test]
 fn faults_of_one_step_that_do_not_fit_are_cut_off() {
-    let said = said(&[reads(0..50)]);
-    let message = said[0].as_ref().expect("a message");
+    let messages = messages(&[reads(0..50)]);
+    let message = messages[0].as_ref().expect("a message");
     assert!(message.len() <= 4096 && message.ends_with("..."), "{message}");
     assert!(message.lines().count() > 10);
 }
 
 #[test]
 fn a_fault_that_is_longer_than_a_message_is_cut_off() {
-    let said = said(&[format!("{{{}}}", "\u{e9}".repeat(3_000))]);
-    let message = said[0].as_ref().expect("a message");
+    let messages = messages(&[format!("{{{}}}", "\u{e9}".repeat(3_000))]);
+    let message = messages[0].as_ref().expect("a message");
     assert!(message.starts_with("key-missing: agent `agent_0` reads `\u{e9}\u{e9}"), "{message}");
     assert!(message.ends_with("\u{e9}..."), "{message}");
     assert!((4_090..=4_096).contains(&message.len()), "{}", message.len());
 }
 
-/// The room for `deep` blocks `each` inside of each other, around one agent that writes a key.
+/// Returns the room for `deep` nested `each` blocks around an agent that writes a key.
 fn room_of_eaches(deep: usize) -> usize {
     let note = [KeySpec::new("note", "String")];
     let writer = AgentMeta::custom("writer").writes(&note);

@@ -1,8 +1,9 @@
-//! Where the class of characters outside of ASCII changes. Made by the test `ident::tests::the_table_is_unicodes`,
-//! which prints this list when it is out of date.
+//! The changes of the class of characters outside of ASCII. The test
+//! `ident::tests::the_table_is_unicodes` generates the table, and prints it when it is out of date.
 
-/// Each entry is `code point << 2 | class`, sorted; the class holds up to the next entry. 2: may begin an identifier,
-/// 1: may only go on in one, 0: neither.
+/// Entries `code point << 2 | class`, sorted. The class applies up to the next entry: 2 for a
+/// character that may begin an identifier, 1 for a character that may only continue one, 0 for
+/// other characters.
 #[rustfmt::skip]
 pub(super) const CHANGES: &[u32] = &[
     0x2aa, 0x2ac, 0x2d6, 0x2d8, 0x2dd, 0x2e0, 0x2ea, 0x2ec, 0x302, 0x35c, 0x362, 0x3dc, 0x3e2, 0xb08, 0xb1a,

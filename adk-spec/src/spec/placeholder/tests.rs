@@ -1,4 +1,4 @@
-//! The scanner against the rule as it is written down, tried at every place.
+//! The scanner, compared with a reference implementation of the rule that tries every place.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn names(prompt: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_read() {
+fn keys_and_artifacts_are_read() {
     assert_eq!(names("{a} { b } {{c}} {{{d}}} {e?}"), ["a", "b", "c", "d", "e?"]);
     assert_eq!(names("{user:x}{app:y?}{temp:z}"), ["user:x", "app:y?", "temp:z"]);
     assert_eq!(names("{artifact.notes.txt} {artifact.a b?}"), ["artifact notes.txt", "artifact a b?"]);
@@ -27,7 +27,7 @@ fn what_is_read() {
 }
 
 #[test]
-fn what_is_text() {
+fn other_braces_are_text() {
     for prompt in [
         r#"Reply as {"title": "...", "n": 1}"#,
         "{} {?} {1x} {a-b} {a.b} {foo:bar} {user:a-b} {app:} {user:a:b} {_} {name ?} {a??} {artifact.} {artifact.?}",
@@ -45,7 +45,8 @@ fn what_is_text() {
     assert_eq!(names("$ {a}"), ["a"], "only what stands right before it is an escape");
 }
 
-/// ADK's regular expression `(?<![${\\])\{+[^{}]*\}+`, tried from every place; then ADK's rule for the inside.
+/// Applies ADK's regular expression `(?<![${\\])\{+[^{}]*\}+` at every place, and then ADK's rule
+/// for the inner text.
 fn reference(prompt: &str) -> Vec<(usize, usize, String, bool, bool)> {
     let chars: Vec<(usize, char)> = prompt.char_indices().collect();
     let place = |at: usize| chars.get(at).map_or(prompt.len(), |(place, _)| *place);
@@ -87,7 +88,7 @@ fn reference(prompt: &str) -> Vec<(usize, usize, String, bool, bool)> {
     found
 }
 
-fn agrees(prompt: &str) {
+fn assert_agrees(prompt: &str) {
     let ours: Vec<_> = all(prompt)
         .into_iter()
         .map(|p| {
@@ -102,7 +103,7 @@ fn agrees(prompt: &str) {
 }
 
 #[test]
-fn every_short_text_is_read_as_the_rule_says() {
+fn every_short_text_follows_the_rule() {
     // All texts of up to seven of these characters.
     let alphabet = ['{', '}', 'a', '$', '\\', '?', ' '];
     for length in 0..=7u32 {
@@ -112,13 +113,13 @@ fn every_short_text_is_read_as_the_rule_says() {
                 prompt.push(alphabet[number % alphabet.len()]);
                 number /= alphabet.len();
             }
-            agrees(&prompt);
+            assert_agrees(&prompt);
         }
     }
 }
 
 #[test]
-fn long_texts_are_read_as_the_rule_says() {
+fn long_texts_follow_the_rule() {
     let words = [
         "{",
         "}",
@@ -153,13 +154,13 @@ fn long_texts_are_read_as_the_rule_says() {
             seed ^= seed << 17;
             prompt.push_str(words[(seed % words.len() as u64) as usize]);
         }
-        agrees(&prompt);
+        assert_agrees(&prompt);
     }
 }
 
-/// What const evaluation takes for a plain key is what is read there.
+/// The plain keys of the scanner equal the parsed keys.
 #[test]
-fn plain_keys_are_those_that_are_parsed() {
+fn plain_keys_are_the_parsed_keys() {
     const LETTERS: &[u8] = b"{}a1?$ ";
     let mut plain = 0;
     for len in 0..8 {
@@ -168,16 +169,16 @@ fn plain_keys_are_those_that_are_parsed() {
                 .map(|at| char::from(LETTERS[number / LETTERS.len().pow(at) % LETTERS.len()]))
                 .collect();
             let mut scan = Placeholders::new(&prompt);
-            while let Some(place) = scan.place() {
-                let parsed = scan.parse(&place);
-                let Some((number, optional)) = place.plain else {
+            while let Some(span) = scan.next_span() {
+                let parsed = scan.parse(&span);
+                let Some((number, optional)) = span.plain else {
                     let optional_key =
                         |key: &str| key.starts_with('a') && key.bytes().all(|b| b.is_ascii_alphanumeric());
-                    let text = part(&prompt, place.opened, place.inner);
+                    let text = part(&prompt, span.opened, span.inner);
                     assert!(!optional_key(text.strip_suffix('?').unwrap_or(text)), "{prompt}");
                     continue;
                 };
-                let key = part(&prompt, place.opened, place.inner - usize::from(optional));
+                let key = part(&prompt, span.opened, span.inner - usize::from(optional));
                 assert_eq!(parsed, Some((Source::Key(key), optional)), "{prompt}");
                 assert_eq!(number, crate::hash::hash(key), "{prompt}");
                 plain += 1;

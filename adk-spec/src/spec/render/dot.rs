@@ -1,7 +1,7 @@
 //! The diagram for Graphviz.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, Frame, Id, Part, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Id, Point, Shape};
 use super::label;
 use crate::spec::Spec;
 use std::fmt::Write;
@@ -17,18 +17,18 @@ const DARK: &str = r##"    graph [bgcolor="#0f172a", fontcolor="#e8eaed"]
 
 const MARKED: &str = r##"fillcolor="#0f5223", color="#69cb87", fontcolor=white, penwidth=3"##;
 
-/// How [`Spec::dot_with`] draws.
+/// The look of a diagram by [`Spec::dot_with`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DotLook {
-    /// Whether it is seen on a dark ground.
+    /// Whether the background is dark.
     pub is_dark: bool,
-    /// The boxes that are marked, by their places among [`Spec::nodes`]. A block is a frame and no box.
+    /// The marked boxes, as indices into [`Spec::nodes`]. Blocks are frames and cannot be marked.
     pub marked: Vec<usize>,
 }
 
 impl DotLook {
-    /// The look on a light or a dark ground.
+    /// Creates a look for a light or a dark background.
     pub fn new(is_dark: bool) -> Self {
         Self { is_dark, marked: Vec::new() }
     }
@@ -42,9 +42,11 @@ impl DotLook {
 }
 
 impl Spec<'_> {
-    /// A diagram for [Graphviz](https://graphviz.org), in its language DOT: `dot -Tsvg` draws it.
+    /// Returns a diagram for [Graphviz](https://graphviz.org), in its language DOT: `dot -Tsvg`
+    /// draws it.
     ///
-    /// What it shows is what [`mermaid`](Self::mermaid) shows; the descriptions are the tooltips.
+    /// The diagram contains the same parts as [`mermaid`](Self::mermaid), with the descriptions as
+    /// tooltips.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -59,34 +61,34 @@ impl Spec<'_> {
         self.dot_with(&DotLook::default())
     }
 
-    /// The diagram of [`dot`](Self::dot), in another look.
+    /// Returns the diagram of [`dot`](Self::dot) in another look.
     pub fn dot_with(&self, look: &DotLook) -> String {
         let graph = graph(self);
-        let mut out = format!("digraph {} {{\n{SETTINGS}", quoted([self.name]));
+        let mut out = format!("digraph {} {{\n{SETTINGS}", quote_label([self.name]));
         if look.is_dark {
             out.push_str(DARK);
         }
         let mut depth = 1;
         for part in &graph.parts {
-            let indent = "    ".repeat((depth - usize::from(matches!(part, Part::Close))).min(12));
+            let indent = "    ".repeat((depth - usize::from(matches!(part, DrawPart::Close))).min(12));
             // Writing to a string cannot fail.
             let _ = match part {
-                Part::Open { id, frame, label } => {
+                DrawPart::Open { id, frame, label } => {
                     depth += 1;
                     let look = match frame {
-                        Frame::Block => r##"style=rounded, color="#9aa0a6", penwidth=1"##,
-                        Frame::Loop => r##"style="rounded,dashed", color="#4285f4", penwidth=1"##,
-                        Frame::Each => r##"style=rounded, color="#9aa0a6", penwidth=3"##,
-                        Frame::Workflow => r##"style=rounded, color="#a142f4", penwidth=1"##,
+                        FrameKind::Block => r##"style=rounded, color="#9aa0a6", penwidth=1"##,
+                        FrameKind::Loop => r##"style="rounded,dashed", color="#4285f4", penwidth=1"##,
+                        FrameKind::Each => r##"style=rounded, color="#9aa0a6", penwidth=3"##,
+                        FrameKind::Workflow => r##"style=rounded, color="#a142f4", penwidth=1"##,
                     };
                     writeln!(
                         out,
                         "{indent}subgraph cluster_{id} {{ graph [label={}, {look}]",
-                        quoted([label])
+                        quote_label([label])
                     )
                 }
-                Part::Point(point) => writeln!(out, "{indent}{}", shape(point)),
-                Part::Close => {
+                DrawPart::Point(point) => writeln!(out, "{indent}{}", shape(point)),
+                DrawPart::Close => {
                     depth -= 1;
                     writeln!(out, "{indent}}}")
                 }
@@ -95,12 +97,12 @@ impl Spec<'_> {
         for Arrow { from, to, label, kind } in &graph.arrows {
             let dashed = matches!(kind, ArrowKind::Exit | ArrowKind::Transfer);
             let style = if dashed { ", style=dashed" } else { "" };
-            let _ = writeln!(out, "    {from} -> {to} [label={}{style}]", quoted([label]));
+            let _ = writeln!(out, "    {from} -> {to} [label={}{style}]", quote_label([label]));
         }
         for node in &look.marked {
             let id = Id('n', *node);
-            if graph.parts.iter().any(|part| matches!(part, Part::Point(point) if point.id == id)) {
-                // What is said of a box a second time is added to it.
+            if graph.parts.iter().any(|part| matches!(part, DrawPart::Point(point) if point.id == id)) {
+                // A second statement about a node adds its attributes to the node.
                 let _ = writeln!(out, "    {id} [{MARKED}]");
             }
         }
@@ -128,19 +130,20 @@ fn shape(Point { id, shape, label, description }: &Point) -> String {
     let tooltip = if description.is_empty() {
         String::new()
     } else {
-        format!(", tooltip={}", quoted(description.lines()))
+        format!(", tooltip={}", quote_label(description.lines()))
     };
-    format!("{id} [label={}, {look}{tooltip}]", quoted(label))
+    format!("{id} [label={}, {look}{tooltip}]", quote_label(label))
 }
 
-/// Lines of any text as a label. Graphviz reads a backslash as an escape, and `&` as the beginning of an HTML entity.
-fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
+/// Formats lines of any text as a label. Graphviz reads a backslash as an escape, and `&` as the
+/// beginning of an HTML entity.
+fn quote_label<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
     let mut out = String::from("\"");
     for (n, line) in lines.into_iter().enumerate() {
         if n > 0 {
             out.push_str("\\n");
         }
-        for char in label::short(line.as_ref()).chars() {
+        for char in label::shorten(line.as_ref()).chars() {
             match char {
                 '"' | '\\' => out.extend(['\\', char]),
                 '&' => out.push_str("&amp;"),

@@ -1,10 +1,10 @@
-//! From nodes to boxes and arrows: where a run may go from each step.
+//! The conversion of nodes to boxes and arrows: the steps that may follow each step.
 
-use super::graph::{Arrow, ArrowKind, Frame, Graph, Id, Part, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, Point, Shape};
 use super::label;
 use crate::spec::{Node, NodeKind, Spec};
 
-/// An arrow whose head is not known yet: it leads to the next box.
+/// An arrow without a target: it leads to the next box.
 #[derive(Clone, Debug)]
 struct Loose {
     from: Id,
@@ -14,18 +14,18 @@ struct Loose {
 
 /// A node that is being drawn.
 #[derive(Default)]
-struct Open {
+struct OpenNode {
     at: usize,
     /// The ends of branches and arms.
     ends: Vec<Loose>,
-    /// The ends of an agent and of those that it may transfer to: what follows goes on from each.
+    /// The ends of an agent and of its transfer targets: the next step may follow each of them.
     takers: Vec<Loose>,
-    /// How many loops are around a workflow: its exits do not reach them.
+    /// The number of loops around a workflow, which its exits do not reach.
     loops: usize,
 }
 
 /// A loop that is being drawn.
-struct Round {
+struct OpenLoop {
     at: usize,
     head: Option<Id>,
     exits: Vec<Loose>,
@@ -35,24 +35,24 @@ struct Draw<'n, 'a> {
     nodes: &'n [Node<'a>],
     graph: Graph,
     loose: Vec<Loose>,
-    loops: Vec<Round>,
+    loops: Vec<OpenLoop>,
     /// The first loop that an exit may reach.
     reach: usize,
 }
 
-/// The boxes and arrows of a workflow.
+/// Returns the boxes and arrows of a workflow.
 pub(super) fn graph(spec: &Spec<'_>) -> Graph {
     let nodes = spec.nodes();
     let mut draw =
         Draw { nodes: &nodes, graph: Graph::default(), loose: Vec::new(), loops: Vec::new(), reach: 0 };
     draw.point(Id('s', 0), Shape::Terminal, vec![label::inputs(spec)], spec.description);
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenNode> = Vec::new();
     for (at, node) in nodes.iter().enumerate().skip(1) {
         while open.len() >= node.depth {
             draw.close_last(&mut open);
         }
         if let Some(around) = open.last_mut() {
-            draw.before(around, at);
+            draw.connect(around, at);
         }
         open.push(draw.open(at));
     }
@@ -65,8 +65,8 @@ pub(super) fn graph(spec: &Spec<'_>) -> Graph {
 }
 
 impl Draw<'_, '_> {
-    /// What leads to a node in another.
-    fn before(&mut self, around: &mut Open, at: usize) {
+    /// Prepares the arrows from a node to its next child.
+    fn connect(&mut self, around: &mut OpenNode, at: usize) {
         let (node, inner) = (&self.nodes[around.at], &self.nodes[at]);
         let to = |from, label, kind| vec![Loose { from, label, kind }];
         if inner.transfer {
@@ -83,12 +83,12 @@ impl Draw<'_, '_> {
         }
     }
 
-    fn open(&mut self, at: usize) -> Open {
+    fn open(&mut self, at: usize) -> OpenNode {
         let node = &self.nodes[at];
-        let open = Open { at, loops: self.reach, ..Open::default() };
+        let open = OpenNode { at, loops: self.reach, ..OpenNode::default() };
         match node.kind {
             NodeKind::Workflow if has_steps(self.nodes, node) => {
-                self.frame(at, Frame::Workflow);
+                self.frame(at, FrameKind::Workflow);
                 self.reach = self.loops.len();
             }
             NodeKind::Workflow => self.agent(at, Shape::Workflow),
@@ -96,22 +96,22 @@ impl Draw<'_, '_> {
             NodeKind::Function => self.agent(at, Shape::Function),
             NodeKind::Custom => self.agent(at, Shape::Custom),
             NodeKind::Await => self.agent(at, Shape::Await),
-            NodeKind::Sequence if node.named => self.frame(at, Frame::Block),
+            NodeKind::Sequence if node.named => self.frame(at, FrameKind::Block),
             NodeKind::Sequence | NodeKind::Arm | NodeKind::Else => {}
             NodeKind::Parallel => {
-                self.frame(at, Frame::Block);
+                self.frame(at, FrameKind::Block);
                 self.point(Id('n', at), Shape::Bar, Vec::new(), "");
             }
             NodeKind::Match | NodeKind::Try => {
                 if node.named {
-                    self.frame(at, Frame::Block);
+                    self.frame(at, FrameKind::Block);
                 }
                 self.point(Id('n', at), Shape::Match, vec![label::head(node)], node.description);
             }
-            NodeKind::Each => self.frame(at, Frame::Each),
+            NodeKind::Each => self.frame(at, FrameKind::Each),
             NodeKind::Loop => {
-                self.frame(at, Frame::Loop);
-                self.loops.push(Round { at, head: None, exits: Vec::new() });
+                self.frame(at, FrameKind::Loop);
+                self.loops.push(OpenLoop { at, head: None, exits: Vec::new() });
             }
             NodeKind::Break => {
                 self.point(Id('n', at), Shape::Break, vec![label::head(node)], "");
@@ -122,7 +122,7 @@ impl Draw<'_, '_> {
         open
     }
 
-    fn close_last(&mut self, open: &mut Vec<Open>) {
+    fn close_last(&mut self, open: &mut Vec<OpenNode>) {
         let Some(last) = open.pop() else { return };
         self.close(last);
         if let Some(around) = open.last_mut()
@@ -132,7 +132,7 @@ impl Draw<'_, '_> {
         }
     }
 
-    fn close(&mut self, mut open: Open) {
+    fn close(&mut self, mut open: OpenNode) {
         let (at, node) = (open.at, &self.nodes[open.at]);
         self.reach = open.loops;
         let is_empty = node.children.is_empty();
@@ -147,7 +147,7 @@ impl Draw<'_, '_> {
             NodeKind::Try => self.loose.append(&mut open.ends),
             NodeKind::Parallel if !is_empty => {
                 self.loose = open.ends;
-                // No branch may come to its end: each has left the loop around.
+                // All branches may have left the loop around, so that none ends here.
                 if !self.loose.is_empty() {
                     self.point(Id('j', at), Shape::Bar, Vec::new(), "");
                 }
@@ -165,7 +165,7 @@ impl Draw<'_, '_> {
             self.round(at);
         }
         if is_framed {
-            self.graph.parts.push(Part::Close);
+            self.graph.parts.push(DrawPart::Close);
         }
     }
 }
@@ -186,7 +186,7 @@ impl Draw<'_, '_> {
         }
     }
 
-    /// Draws a box, to which all loose arrows lead and from which one goes on.
+    /// Draws a box. All loose arrows lead to the box, and a new loose arrow begins at it.
     fn point(&mut self, id: Id, shape: Shape, label: Vec<String>, description: &str) {
         for Loose { from, label, kind } in self.loose.drain(..) {
             self.graph.arrows.push(Arrow { from, to: id, label, kind });
@@ -197,14 +197,24 @@ impl Draw<'_, '_> {
             .rev()
             .take_while(|round| round.head.is_none())
             .for_each(|round| round.head = Some(id));
-        self.graph.parts.push(Part::Point(Point { id, shape, label, description: description.to_owned() }));
+        self.graph.parts.push(DrawPart::Point(Point {
+            id,
+            shape,
+            label,
+            description: description.to_owned(),
+        }));
     }
 
-    fn frame(&mut self, at: usize, frame: Frame) {
-        self.graph.parts.push(Part::Open { id: Id('f', at), frame, label: label::title(&self.nodes[at]) });
+    fn frame(&mut self, at: usize, frame: FrameKind) {
+        self.graph.parts.push(DrawPart::Open {
+            id: Id('f', at),
+            frame,
+            label: label::title(&self.nodes[at]),
+        });
     }
 
-    /// Leads to the end of the innermost loop, or of the one of that name. An exit that no loop takes is reported elsewhere.
+    /// Leads to the end of the innermost loop, or of the loop with a name. A check reports an exit
+    /// that no loop takes.
     fn exit(&mut self, target: Option<&str>, from: Id, label: &str) {
         let nodes = self.nodes;
         let own = |at: usize| nodes[at].name.rsplit("::").next();
@@ -217,9 +227,9 @@ impl Draw<'_, '_> {
         }
     }
 
-    /// The end of a round: back to the first step, or on.
+    /// Ends a round: leads back to the first step, or to the next step.
     fn round(&mut self, at: usize) {
-        let Some(Round { head, exits, .. }) = self.loops.pop() else { return };
+        let Some(OpenLoop { head, exits, .. }) = self.loops.pop() else { return };
         let node = &self.nodes[at];
         let one = matches!(&self.loose[..], [one] if one.kind == ArrowKind::Next && one.label.is_empty());
         if !one && !self.loose.is_empty() {
@@ -236,7 +246,7 @@ impl Draw<'_, '_> {
     }
 }
 
-/// Whether a workflow has steps, not only agents that it may transfer to.
+/// Returns whether a workflow has steps, and not only transfer targets.
 fn has_steps(nodes: &[Node<'_>], node: &Node<'_>) -> bool {
     node.children.iter().any(|&child| !nodes[child].transfer)
 }

@@ -1,18 +1,18 @@
-//! A workflow as boxes and arrows: the common part of Mermaid and Graphviz.
+//! [`Graph`]: a workflow as boxes and arrows, the common part of Mermaid and Graphviz.
 
 use std::fmt;
 
 /// Boxes, frames around them, and arrows.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<DrawPart>,
     pub(super) arrows: Vec<Arrow>,
 }
 
-/// What is drawn, in order; a frame is opened, holds what follows, and is closed.
+/// A part of the drawing, in order. A frame is opened, contains the following parts, and is closed.
 #[derive(Debug)]
-pub(super) enum Part {
-    Open { id: Id, frame: Frame, label: String },
+pub(super) enum DrawPart {
+    Open { id: Id, frame: FrameKind, label: String },
     Point(Point),
     Close,
 }
@@ -22,12 +22,13 @@ pub(super) enum Part {
 pub(super) struct Point {
     pub(super) id: Id,
     pub(super) shape: Shape,
-    /// One line each.
+    /// The lines of the label.
     pub(super) label: Vec<String>,
     pub(super) description: String,
 }
 
-/// The name of a box or frame in the picture: none that a user has chosen, so that it needs no escape.
+/// The identifier of a box or frame in the diagram. Users do not choose identifiers, so they need
+/// no escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Id(pub(super) char, pub(super) usize);
 
@@ -37,9 +38,9 @@ impl fmt::Display for Id {
     }
 }
 
-/// What a frame is around.
+/// The kind of node that a frame encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum FrameKind {
     Block,
     Loop,
     Each,
@@ -48,19 +49,19 @@ pub(super) enum Frame {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Where the workflow begins or ends.
+    /// The start or end of the workflow.
     Terminal,
     Llm,
     Function,
     Custom,
     Await,
-    /// A workflow whose steps are not known.
+    /// A workflow whose steps are unknown.
     Workflow,
     Match,
     Break,
     /// The two bars of a parallel.
     Bar,
-    /// Where a loop begins anew, when several ways lead there; an empty block.
+    /// The start of a loop to which several arrows lead, or an empty block.
     Dot,
 }
 
@@ -72,14 +73,14 @@ pub(super) struct Arrow {
     pub(super) kind: ArrowKind,
 }
 
-/// Why something follows.
+/// The reason why a box follows another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArrowKind {
     Next,
-    /// The next round.
+    /// The next round of a loop.
     Back,
-    /// Behind the loop.
+    /// An exit to the step after the loop.
     Exit,
-    /// An agent hands over to another.
+    /// A handover to another agent.
     Transfer,
 }

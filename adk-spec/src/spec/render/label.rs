@@ -1,10 +1,10 @@
-//! What a node is called in a picture: the words of the language.
+//! The labels of nodes, in the words of the workflow language.
 
 use crate::spec::{Node, NodeKind, OnError, Over, Spec};
 use std::fmt::Write;
 
-/// A text of one line: white space is a blank, and what cannot be seen is written out.
-pub(super) fn plain(text: &str) -> String {
+/// Converts a text to one line: white space becomes a blank, and invisible characters are escaped.
+pub(super) fn to_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -20,17 +20,18 @@ pub(super) fn plain(text: &str) -> String {
     line.trim().to_owned()
 }
 
-/// Control characters, those that turn the direction of the text around them, and what is no character.
+/// Returns whether a character is a control character, changes the direction of the text, or is not
+/// a valid character.
 fn is_hidden(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || (u32::from(char) & 0xfffe) == 0xfffe
 }
 
-/// A text that fits into a box.
-pub(super) fn short(text: &str) -> String {
+/// Truncates a text so that it fits into a box.
+pub(super) fn shorten(text: &str) -> String {
     const MOST: usize = 80;
-    let mut line = plain(text);
+    let mut line = to_line(text);
     if let Some((at, _)) = line.char_indices().nth(MOST) {
         line.truncate(at);
         line.push('…');
@@ -38,7 +39,7 @@ pub(super) fn short(text: &str) -> String {
     line
 }
 
-/// The workflow and what it takes.
+/// Returns the name and the inputs of the workflow.
 pub(super) fn inputs(spec: &Spec<'_>) -> String {
     let keys: Vec<_> = spec.inputs.iter().map(|input| format!("{}: {}", input.name, input.ty)).collect();
     format!("{}({})", spec.name, keys.join(", "))
@@ -53,7 +54,7 @@ pub(super) fn outputs(spec: &Spec<'_>) -> Option<String> {
     }
 }
 
-/// The word of a block, its limits and its keys: `loop(max = 5)`.
+/// Returns the keyword of a block with its limits and keys: `loop(max = 5)`.
 pub(super) fn head(node: &Node<'_>) -> String {
     let mut head = match node.kind {
         NodeKind::Sequence => "sequence",
@@ -83,7 +84,7 @@ pub(super) fn head(node: &Node<'_>) -> String {
     head
 }
 
-/// The limits of a block: `max = 5, until = done`.
+/// Returns the limits of a block: `max = 5, until = done`.
 pub(super) fn limits(node: &Node<'_>) -> String {
     let attempts = node.attempts.as_ref();
     let limits = [
@@ -115,7 +116,7 @@ pub(super) fn is_agent(node: &Node<'_>) -> bool {
     matches!(node.kind, NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom)
 }
 
-/// What is waited for: `await decision`, `review: await decision`.
+/// Returns the label of an `await`: `await decision`, `review: await decision`.
 fn awaits(node: &Node<'_>) -> String {
     let own = node.name.rsplit("::").next().unwrap_or_default();
     match node.writes.first() {
@@ -125,7 +126,7 @@ fn awaits(node: &Node<'_>) -> String {
     }
 }
 
-/// An agent as it is placed: `critic(draft = essay) as second`.
+/// Returns an agent as it is placed: `critic(draft = essay) as second`.
 fn agent(node: &Node<'_>) -> String {
     let own = node.name.rsplit("::").next().unwrap_or_default();
     let instance = node.instance && own != node.definition && !node.definition.is_empty();

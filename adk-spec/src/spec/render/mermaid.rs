@@ -1,16 +1,16 @@
 //! The diagram for Mermaid.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, Frame, Part, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Point, Shape};
 use super::label;
 use crate::spec::Spec;
 use std::fmt::Write;
 
-/// Room for the title of a frame, and long names on one line.
+/// Settings that leave room for the title of a frame, and for long names on one line.
 const SETTINGS: &str =
     r#"%%{init: {"flowchart": {"wrappingWidth": 600, "subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#;
 
-/// Colours that can be read on white and on black.
+/// Colours that are readable on white and on black.
 const CLASSES: &[(&str, &str)] = &[
     ("terminal", "fill:#f1f3f4,stroke:#5f6368,color:#202124"),
     ("llm", "fill:#e8f0fe,stroke:#4285f4,color:#174ea6"),
@@ -28,11 +28,13 @@ const CLASSES: &[(&str, &str)] = &[
 ];
 
 impl Spec<'_> {
-    /// A diagram for [Mermaid](https://mermaid.js.org): Markdown shows it on many sites in a block of the language `mermaid`.
+    /// Returns a diagram for [Mermaid](https://mermaid.js.org), which many sites render from a
+    /// Markdown block of the language `mermaid`.
     ///
-    /// Blue boxes are agents that ask a model, green ones functions, yellow ones an `impl Agent` by hand, and slanted ones wait for a person. An arrow
-    /// back carries the limits of its loop; a dashed one is an exit, a `break` or a transfer. Mermaid itself refuses
-    /// more than 500 arrows or 50,000 characters unless its `maxEdges` and `maxTextSize` are raised.
+    /// Blue boxes are agents that ask a model, green boxes are functions, yellow boxes are an `impl
+    /// Agent` by hand, and slanted boxes wait for a person. An arrow back carries the limits of its
+    /// loop. A dashed arrow is an exit, a `break` or a transfer. Mermaid rejects more than 500
+    /// arrows or 50,000 characters unless its `maxEdges` and `maxTextSize` are raised.
     ///
     /// ```
     /// # use adk_spec as adk;
@@ -50,16 +52,16 @@ impl Spec<'_> {
         // Writing to a string cannot fail.
         for part in &graph.parts {
             let _ = match part {
-                Part::Open { id, frame, label } => {
+                DrawPart::Open { id, frame, label } => {
                     members.push((class_of_frame(*frame), *id));
                     depth += 1;
-                    writeln!(out, "{}subgraph {id}[{}]", indent(depth - 1), quoted([label]))
+                    writeln!(out, "{}subgraph {id}[{}]", indent(depth - 1), quote_label([label]))
                 }
-                Part::Point(point) => {
+                DrawPart::Point(point) => {
                     members.push((class_of_shape(point.shape), point.id));
                     writeln!(out, "{}{}", indent(depth), shape(point))
                 }
-                Part::Close => {
+                DrawPart::Close => {
                     depth -= 1;
                     writeln!(out, "{}end", indent(depth))
                 }
@@ -70,11 +72,11 @@ impl Spec<'_> {
                 ArrowKind::Next | ArrowKind::Back => "-->",
                 ArrowKind::Exit | ArrowKind::Transfer => "-.->",
             };
-            let label = if label.is_empty() { String::new() } else { format!("|{}|", quoted([label])) };
+            let label = if label.is_empty() { String::new() } else { format!("|{}|", quote_label([label])) };
             let _ = writeln!(out, "    {from} {line}{label} {to}");
         }
         for (class, look) in CLASSES {
-            let ids = members.iter().filter(|(of, _)| of == class).map(|(_, id)| id.to_string());
+            let ids = members.iter().filter(|(member, _)| member == class).map(|(_, id)| id.to_string());
             let ids = ids.collect::<Vec<_>>().join(",");
             if !ids.is_empty() {
                 let _ = writeln!(out, "    classDef {class} {look}\n    class {ids} {class}");
@@ -84,13 +86,14 @@ impl Spec<'_> {
     }
 }
 
-/// Deep trees would be mostly blanks.
+/// Returns the indentation at a depth. The indentation is limited, because deep trees would consist
+/// mostly of blanks.
 fn indent(depth: usize) -> String {
     "    ".repeat(depth.min(12))
 }
 
 fn shape(Point { id, shape, label, .. }: &Point) -> String {
-    let label = quoted(label);
+    let label = quote_label(label);
     match shape {
         Shape::Terminal | Shape::Break => format!("{id}([{label}])"),
         Shape::Llm => format!("{id}({label})"),
@@ -118,24 +121,25 @@ fn class_of_shape(shape: Shape) -> &'static str {
     }
 }
 
-fn class_of_frame(frame: Frame) -> &'static str {
+fn class_of_frame(frame: FrameKind) -> &'static str {
     match frame {
-        Frame::Block => "block",
-        Frame::Loop => "loop",
-        Frame::Each => "each",
-        Frame::Workflow => "inner",
+        FrameKind::Block => "block",
+        FrameKind::Loop => "loop",
+        FrameKind::Each => "each",
+        FrameKind::Workflow => "inner",
     }
 }
 
-/// Lines of any text as a label. Mermaid takes text between quotes for Markdown and for HTML, and looks for
-/// directives everywhere; so all but letters, digits and a few harmless signs is written as a number.
-fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
+/// Formats lines of any text as a label. Mermaid interprets quoted text as Markdown and HTML, and
+/// searches for directives everywhere, so all characters except letters, digits and a few harmless
+/// signs are written as numbers.
+fn quote_label<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
     let mut out = String::from("\"");
     for (n, line) in lines.into_iter().enumerate() {
         if n > 0 {
             out.push_str("<br>");
         }
-        let line = label::short(line.as_ref());
+        let line = label::shorten(line.as_ref());
         let mut before = ' ';
         let mut rest = line.chars().peekable();
         while let Some(char) = rest.next() {
@@ -144,7 +148,7 @@ fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
             match char {
                 _ if char.is_alphanumeric() || !char.is_ascii() => out.push(char),
                 ' ' | '(' | ')' | ',' | ':' | '=' => out.push(char),
-                // Markdown looks at it at the edge of a word only.
+                // Markdown interprets an underscore only at the edge of a word.
                 '_' if is_inside => out.push(char),
                 _ => {
                     let _ = write!(out, "#{};", u32::from(char));
@@ -153,7 +157,7 @@ fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
             before = char;
         }
     }
-    // A label of nothing does not parse.
+    // An empty label does not parse.
     out.push_str(if out.len() == 1 { " \"" } else { "\"" });
     out
 }

@@ -4,7 +4,7 @@ use crate::AgentMeta;
 use crate::spec::sketch::*;
 use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
 
-/// A bit of everything.
+/// Returns a workflow with most kinds of nodes.
 fn writing() -> Spec<'static> {
     let drafting = workflow(
         "drafting",
@@ -167,7 +167,7 @@ fn dot() {
 }
 
 #[test]
-fn a_box_stands_out_on_a_dark_ground() {
+fn a_box_is_marked_on_a_dark_background() {
     let spec = Spec::new("w", "", steps([repeat("polish", 5, [run(llm("critic"))])]));
     let look = DotLook::new(true).mark(2).mark(1).mark(9);
     let diagram = spec.dot_with(&look);
@@ -180,11 +180,11 @@ fn a_box_stands_out_on_a_dark_ground() {
 #[test]
 fn labels_of_any_text() {
     assert_eq!(
-        label::plain(" a\n\t b\u{a0}\u{7}\u{202e}\u{ffff}名前\u{301} "),
+        label::to_line(" a\n\t b\u{a0}\u{7}\u{202e}\u{ffff}名前\u{301} "),
         "a b \\u{7}\\u{202e}\\u{ffff}名前\u{301}"
     );
-    assert_eq!(label::short(&"名".repeat(80)), "名".repeat(80));
-    assert_eq!(label::short(&"名".repeat(81)), "名".repeat(80) + "…");
+    assert_eq!(label::shorten(&"名".repeat(80)), "名".repeat(80));
+    assert_eq!(label::shorten(&"名".repeat(81)), "名".repeat(80) + "…");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn many_steps_and_deep_trees() {
 }
 
 #[test]
-fn ends_that_make_no_sense_are_drawn_somehow() {
+fn invalid_ends_are_drawn_without_a_panic() {
     let each = StepKind::Each { item: "i", list: "l", max: None, over: Over::Fail, max_concurrency: None };
     for kind in [StepKind::Branch, StepKind::Arm { pattern: "_" }, StepKind::End, StepKind::Sequence, each] {
         for end in [0, 1, 7, usize::MAX] {

@@ -4,7 +4,7 @@ use super::label;
 use crate::spec::{Node, NodeKind, Spec};
 use std::fmt;
 
-/// The tree as text.
+/// Writes the tree as text.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -26,11 +26,12 @@ use std::fmt;
 impl fmt::Display for Spec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
-        f.write_str(&label::plain(&label::inputs(self)))?;
+        f.write_str(&label::to_line(&label::inputs(self)))?;
         if let Some(outputs) = label::outputs(self) {
-            write!(f, " -> {}", label::plain(&outputs))?;
+            write!(f, " -> {}", label::to_line(&outputs))?;
         }
-        // The text to the left of a node, and how much of it belongs to each node around.
+        // `left` is the text before a node, and `until` holds the length of it that belongs to each
+        // enclosing node.
         let (mut left, mut until) = (String::new(), vec![0]);
         let mut drawn_with_arm = None;
         for (at, node) in nodes.iter().enumerate().skip(1) {
@@ -40,7 +41,7 @@ impl fmt::Display for Spec<'_> {
             if drawn_with_arm.take() != Some(at) {
                 let is_last = parent.children.last() == Some(&at);
                 let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-                write!(f, "\n{left}{branch}{}", label::plain(&line(node)))?;
+                write!(f, "\n{left}{branch}{}", label::to_line(&line(node)))?;
                 left.push_str(below);
             }
             until.push(left.len());
@@ -48,7 +49,7 @@ impl fmt::Display for Spec<'_> {
                 match node.children[..] {
                     [] => f.write_str(" ()")?,
                     [only] => {
-                        write!(f, " {}", label::plain(&line(&nodes[only])))?;
+                        write!(f, " {}", label::to_line(&line(&nodes[only])))?;
                         drawn_with_arm = Some(only);
                     }
                     _ => {}

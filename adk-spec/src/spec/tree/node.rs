@@ -1,4 +1,4 @@
-//! What a [`Spec::nodes`](crate::spec::Spec::nodes) is made of.
+//! [`Node`]: the elements of [`Spec::nodes`](crate::spec::Spec::nodes).
 
 use super::reads;
 use crate::spec::{
@@ -11,74 +11,75 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct Node<'a> {
-    /// What it is.
+    /// The kind of the node.
     pub kind: NodeKind,
-    /// Its name; inside of an instance with the prefix of it, `second::critic`. Empty for a `break` and an arm.
+    /// The name. Inside an instance, the name has the prefix of the instance: `second::critic`. A
+    /// `break` and an arm have an empty name.
     pub name: Cow<'a, str>,
-    /// The name of the definition of an agent: another one than its own when it is an instance.
+    /// The name of an agent's definition. An instance has a different name than its definition.
     pub definition: &'a str,
-    /// Its doc comment.
+    /// The doc comment.
     pub description: &'a str,
-    /// The node around it, by its place among [`Spec::nodes`](crate::spec::Spec::nodes).
+    /// The index of the enclosing node in [`Spec::nodes`](crate::spec::Spec::nodes).
     pub parent: Option<usize>,
-    /// The nodes in it, and the agents that it may transfer to.
+    /// The nodes inside, and the agents that the agent may transfer to.
     pub children: Vec<usize>,
-    /// How many nodes are around it.
+    /// The number of enclosing nodes.
     pub depth: usize,
-    /// The keys that an agent reads, in parameters and in prompts; a prompt takes any value.
+    /// The keys that an agent reads, in parameters and in prompts. A prompt accepts any value.
     pub reads: Cow<'a, [KeySpec<'a>]>,
     /// The keys that an agent writes.
     pub writes: Cow<'a, [KeySpec<'a>]>,
-    /// The keys of an instance that are not those of its definition.
+    /// The renamed keys of an instance.
     pub renames: Renames<'a>,
-    /// Its prompts.
+    /// The prompts.
     pub prompts: &'a [&'a str],
-    /// Its tools.
+    /// The tools.
     pub tools: &'a [ToolMeta<'a>],
-    /// The most rounds of a loop, or elements of an each.
+    /// The largest number of rounds of a loop, or of elements of an `each`.
     pub max: Option<u32>,
-    /// What becomes of a list with more elements than `max`.
+    /// The treatment of a list with more elements than `max`.
     pub over: Over,
     /// The key that ends a loop after a round.
     pub until: Option<&'a str>,
-    /// What becomes of a parallel or an each when a part of it fails.
+    /// The effect of a failed branch or element on its parallel or `each`.
     pub on_error: OnError,
-    /// The most branches of a parallel, or elements of an each, at a time.
+    /// The largest number of concurrent branches of a parallel, or of elements of an `each`.
     pub max_concurrency: Option<u32>,
-    /// Whether the first branch of a parallel that finishes wins.
+    /// Whether the first finished branch of a parallel wins.
     pub first: bool,
-    /// How often and how long a try runs its steps.
+    /// The number and time of a `try`'s attempts.
     pub attempts: Option<Attempts>,
     /// The key that selects the arm of a match.
     pub key: Option<&'a str>,
     /// The pattern of an arm, with its guard.
     pub pattern: Option<&'a str>,
-    /// The key of the element of an each.
+    /// The key of the element of an `each`.
     pub item: Option<&'a str>,
-    /// The key of the list of an each.
+    /// The key of the list of an `each`.
     pub list: Option<&'a str>,
-    /// The most model calls of one turn of an agent.
+    /// The largest number of model calls in one turn of an agent.
     pub max_turns: Option<u32>,
     /// Whether an agent may end a loop.
     pub may_exit: bool,
-    /// The loop that a `break` ends, or that an agent may end by name.
+    /// The loop that a `break` ends, or the loops that an agent may end by name.
     pub exits: Cow<'a, [&'a str]>,
-    /// Whether it is an instance of its own, by `as`.
+    /// Whether the node is an instance, placed with `as`.
     pub instance: bool,
-    /// Whether it is no step, but an agent that the one around it may transfer to.
+    /// Whether the node is a transfer target of the enclosing agent, and not a step.
     pub transfer: bool,
     /// Whether the name is from the source.
     pub named: bool,
-    /// The keys to which a workflow gives a value when it starts, inputs among them.
+    /// The keys that a workflow initializes when it starts, inputs included.
     #[serde(skip)]
     pub begins: Vec<KeySpec<'a>>,
-    /// The keys of the session that a workflow needs.
+    /// The session keys that a workflow needs.
     #[serde(skip)]
     pub states: &'a [KeySpec<'a>],
-    /// Who may answer an `await`; `None` for the user who began the run.
+    /// The users who may answer an `await`; `None` for the user who began the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy<&'a str>>,
-    /// Says what is wrong with a value that an `await` is answered with.
+    /// The check of an answer to an `await`.
     #[serde(skip)]
     pub accepts: Option<Accepts>,
     /// The schema of the value that a model or a person gives.
@@ -86,11 +87,11 @@ pub struct Node<'a> {
     pub schema: Option<ValueSchema>,
 }
 
-/// What a [`Node`] is.
+/// The kind of a [`Node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
-    /// The workflow, or one inside of it.
+    /// The workflow, or a workflow inside it.
     Workflow,
     /// An agent that asks a language model.
     Llm,
@@ -98,23 +99,23 @@ pub enum NodeKind {
     Function,
     /// An `impl Agent` by hand.
     Custom,
-    /// Waits for a value from outside.
+    /// A wait for a value from outside.
     Await,
-    /// One after the other.
+    /// Runs its steps in sequence.
     Sequence,
-    /// At the same time.
+    /// Runs its branches concurrently.
     Parallel,
     /// Runs the arm that a key selects.
     Match,
     /// An arm of a match.
     Arm,
-    /// Runs once per element of a list.
+    /// Runs its steps once per element of a list.
     Each,
-    /// Repeats.
+    /// Repeats its steps.
     Loop,
-    /// Runs its steps again when they fail.
+    /// Repeats its steps when they fail.
     Try,
-    /// What runs when all attempts of a try have failed.
+    /// The steps after the last failed attempt of a `try`.
     Else,
     /// Ends a loop.
     Break,
@@ -176,8 +177,8 @@ impl<'a> Node<'a> {
         Self {
             definition: meta.name,
             description: meta.description,
-            reads: reads::of_agent(meta, renames),
-            writes: reads::written(meta, renames),
+            reads: reads::agent_reads(meta, renames),
+            writes: reads::written_keys(meta, renames),
             renames,
             prompts: meta.prompts,
             tools: meta.tools,
@@ -193,7 +194,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The step without names of agents inside; `None` for a marker.
+    /// Converts a step, without the names of agents inside. Returns `None` for a marker.
     pub(super) fn step(step: &Step<'a>, name: Cow<'a, str>) -> Option<Self> {
         let block = |kind, name| Self {
             description: step.description,

@@ -140,7 +140,7 @@ fn the_keys_of_an_instance() {
 }
 
 #[test]
-fn those_that_an_agent_may_transfer_to_are_in_it() {
+fn transfer_targets_are_children_of_their_agent() {
     let refunds = leak(workflow("refunds", [run(llm("refund"))]));
     let billing = leak(llm("billing").description("Bills.").transfer(leak([refunds])));
     let support = llm("support").transfer(leak([billing, leak(llm("tech"))]));
@@ -161,7 +161,7 @@ fn those_that_an_agent_may_transfer_to_are_in_it() {
 }
 
 #[test]
-fn json_of_limits_and_of_what_is_not_placed() {
+fn json_of_limits_and_of_unplaced_agents() {
     let spec = Spec::new("w", "", &[]).unplaced(&["critic"]).limits(Limits::new(Some(30), None));
     let json = serde_json::to_value(spec).unwrap();
     assert_eq!(json["unplaced"][0], "critic");

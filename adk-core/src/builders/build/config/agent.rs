@@ -9,7 +9,7 @@ use crate::agents::llm::{IncludeContents, LlmAgent};
 use crate::builders::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
-use crate::check::{Check, Fault};
+use crate::check::{Check, Diagnostic};
 use crate::models::model::ModelRef;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
@@ -24,7 +24,7 @@ const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "Paralle
 /// Reads configs, and goes on after a fault.
 pub(super) struct Reader<'r> {
     pub(super) registry: &'r Registry,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<Diagnostic>,
     /// The documents that are being read, the outermost first.
     open: Vec<String>,
     /// How many agents had no name that could be read.
@@ -327,7 +327,7 @@ impl<'r> Reader<'r> {
 fn generation(
     mut agent: LlmAgentBuilder,
     mut fields: Fields<'_>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<Diagnostic>,
 ) -> LlmAgentBuilder {
     if let Some(number) = fields.number("temperature", 0.0..=f64::INFINITY, "a number, 0 or more", faults) {
         agent = agent.temperature(number);

@@ -5,7 +5,7 @@ use super::fields::{Fields, fault};
 use crate::agents::ask::{Await, Form};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
-use crate::check::{Check, Fault};
+use crate::check::{Check, Diagnostic};
 use crate::spec::{AnsweredBy, Key};
 use adk_spec::duration::millis;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ impl Reader<'_> {
 }
 
 /// A length of time as `workflow!` reads it.
-fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Fault>) -> Option<Duration> {
+fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Diagnostic>) -> Option<Duration> {
     let text = fields.text("timeout", faults)?;
     let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";
     let fact = match millis(text) {

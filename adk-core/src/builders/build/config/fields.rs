@@ -1,8 +1,8 @@
 //! The fields of an object, read with their places. What is not asked for is unknown.
 
-use crate::check::{Check, Fault};
+use crate::check::{Check, Diagnostic};
 use crate::runtime::tool::schema::shown;
-use adk_spec::__private::limit_fault;
+use adk_spec::__private::limit_diagnostic;
 use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
@@ -25,8 +25,8 @@ pub(super) fn below(place: &str, inner: &str) -> String {
 }
 
 /// What is wrong at a place.
-pub(super) fn fault(check: Check, place: String, fact: &str) -> Fault {
-    Fault::new(check, "", fact).at(place)
+pub(super) fn fault(check: Check, place: String, fact: &str) -> Diagnostic {
+    Diagnostic::new(check, "", fact).at(place)
 }
 
 impl<'v> Fields<'v> {
@@ -50,7 +50,7 @@ impl<'v> Fields<'v> {
         &mut self,
         field: &'static str,
         expected: &str,
-        faults: &mut Vec<Fault>,
+        faults: &mut Vec<Diagnostic>,
         read: impl FnOnce(&'v Value) -> Option<T>,
     ) -> Option<T> {
         let value = self.value(field)?;
@@ -62,11 +62,11 @@ impl<'v> Fields<'v> {
         read
     }
 
-    pub(super) fn text(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<&'v str> {
+    pub(super) fn text(&mut self, field: &'static str, faults: &mut Vec<Diagnostic>) -> Option<&'v str> {
         self.typed(field, "a string", faults, Value::as_str)
     }
 
-    pub(super) fn boolean(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<bool> {
+    pub(super) fn boolean(&mut self, field: &'static str, faults: &mut Vec<Diagnostic>) -> Option<bool> {
         self.typed(field, "true or false", faults, Value::as_bool)
     }
 
@@ -76,19 +76,23 @@ impl<'v> Fields<'v> {
         field: &'static str,
         range: RangeInclusive<f64>,
         expected: &str,
-        faults: &mut Vec<Fault>,
+        faults: &mut Vec<Diagnostic>,
     ) -> Option<f64> {
         self.typed(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
     }
 
-    pub(super) fn list(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<&'v Vec<Value>> {
+    pub(super) fn list(
+        &mut self,
+        field: &'static str,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<&'v Vec<Value>> {
         self.typed(field, "a list", faults, Value::as_array)
     }
 
     pub(super) fn object(
         &mut self,
         field: &'static str,
-        faults: &mut Vec<Fault>,
+        faults: &mut Vec<Diagnostic>,
     ) -> Option<&'v Map<String, Value>> {
         self.typed(field, "an object", faults, Value::as_object)
     }
@@ -97,7 +101,7 @@ impl<'v> Fields<'v> {
     pub(super) fn whole<T: TryFrom<i128>>(
         &mut self,
         field: &'static str,
-        faults: &mut Vec<Fault>,
+        faults: &mut Vec<Diagnostic>,
     ) -> Option<T> {
         self.typed(field, "a whole number, 0 or more", faults, |value| {
             integer(value).filter(|number| *number >= 0).and_then(|number| T::try_from(number).ok())
@@ -105,7 +109,12 @@ impl<'v> Fields<'v> {
     }
 
     /// A limit of a block: 1 or more. One that is wrong counts as one that is there.
-    pub(super) fn limit(&mut self, field: &'static str, name: &str, faults: &mut Vec<Fault>) -> Option<u32> {
+    pub(super) fn limit(
+        &mut self,
+        field: &'static str,
+        name: &str,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<u32> {
         self.value(field)?;
         let Some(number) = self.typed(field, "a whole number, 1 or more", faults, integer) else {
             return Some(1);
@@ -113,14 +122,14 @@ impl<'v> Fields<'v> {
         match u32::try_from(number) {
             Ok(limit) if limit > 0 => Some(limit),
             _ => {
-                faults.push(limit_fault(field, name, number).at(self.place_of(field)));
+                faults.push(limit_diagnostic(field, name, number).at(self.place_of(field)));
                 Some(1)
             }
         }
     }
 
     /// Says which fields nobody asked for.
-    pub(super) fn finish(self, what: &str, faults: &mut Vec<Fault>) {
+    pub(super) fn finish(self, what: &str, faults: &mut Vec<Diagnostic>) {
         for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
             let help = match nearest(field, self.asked.iter().copied()) {
                 None => format!("it has {}", listed(self.asked.iter().copied())),

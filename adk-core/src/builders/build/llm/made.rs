@@ -6,7 +6,7 @@ use crate::agents::llm::{ANSWER_ATTEMPTS, Instruction, LlmAgent, LlmParts, Outpu
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
-use crate::check::{Check, Fault};
+use crate::check::{Check, Diagnostic};
 use crate::spec::ident::is_identifier;
 use crate::spec::placeholder::is_key;
 use crate::spec::{AgentKind, Key, schema};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl LlmAgentBuilder {
     /// All that is wrong with it and the agents below it.
-    pub fn check(&self) -> Vec<Fault> {
+    pub fn check(&self) -> Vec<Diagnostic> {
         Tree::new(self.clone().part().0, self.options.clone()).check()
     }
 
@@ -42,7 +42,7 @@ impl LlmAgentBuilder {
     }
 
     /// What is wrong with it by itself.
-    fn own_faults(&self) -> Vec<Fault> {
+    fn own_faults(&self) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
         for tool in &self.tools {
             let declaration = tool.declaration_dyn();
@@ -51,7 +51,7 @@ impl LlmAgentBuilder {
                     "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
                     declaration.name, self.name
                 );
-                faults.push(Fault::new(Check::ToolArgument, &*self.name, fact));
+                faults.push(Diagnostic::new(Check::ToolArgument, &*self.name, fact));
             }
         }
         if self.settings.max_turns == Some(0) {
@@ -59,15 +59,15 @@ impl LlmAgentBuilder {
                 "`max_turns` of agent `{}` is 0; help: an agent makes at least one model call",
                 self.name
             );
-            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
+            faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         if self.answer_attempts == Some(0) {
             let fact = format!("`answer_attempts` of agent `{}` is 0; help: 1 or more", self.name);
-            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
+            faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         if let Some(fault) = self.include_contents.fault(self.compact) {
             let fact = format!("agent `{}`: {}", self.name, fault.trim_start_matches("syntax: "));
-            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
+            faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
         // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
@@ -85,7 +85,7 @@ impl LlmAgentBuilder {
     }
 
     /// A key that could be written, and read by nothing but code: `{no key}` is text to a prompt.
-    fn no_key(&self, key: &str) -> Fault {
+    fn no_key(&self, key: &str) -> Diagnostic {
         let name = key.rsplit(':').next().unwrap_or_default();
         let mended = name.replace(|c: char| !c.is_alphanumeric(), "_");
         let example = if is_identifier(&mended) { &*mended } else { "draft" };
@@ -94,7 +94,7 @@ impl LlmAgentBuilder {
              beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
             self.name
         );
-        Fault::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
+        Diagnostic::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
     }
 
     fn parts(self) -> LlmParts {
@@ -145,9 +145,9 @@ impl LlmAgentBuilder {
     }
 }
 
-pub(in crate::builders::build) fn too_deep(name: &str) -> Fault {
+pub(in crate::builders::build) fn too_deep(name: &str) -> Diagnostic {
     let fact = format!(
         "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the tree flatter"
     );
-    Fault::new(Check::Syntax, name, fact)
+    Diagnostic::new(Check::Syntax, name, fact)
 }

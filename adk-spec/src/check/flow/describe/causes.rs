@@ -1,74 +1,80 @@
-//! Why a key is written on some paths only, and what to do about it.
+//! [`MissingCause`]: why a key is written on some paths only, and the remedy.
 
-use super::types::owned;
+use super::types::push_owned_type;
 use super::{
-    Act, Around, apart, around, common_loop, does, holds, in_else, kind, who, write_of, writes,
-    writes_surely, written_as,
+    Act, EnclosingKind, are_in_siblings, common_loop, holds, in_else, innermost, kind, push_clause,
+    push_step, write_of, writes, writes_surely, written_type,
 };
 use crate::effects::contains;
 use crate::message::Message;
 use crate::spec::{AgentKind, KeySpec, Spec, StepKind, has_prefix};
 
-/// Why a writer may not have written its key.
-pub(super) enum Cause {
-    /// It reads the key itself, and is the only writer.
+/// The reason why a writer may not have written its key.
+pub(super) enum MissingCause {
+    /// The writer is the only one, and reads the key itself.
     Itself,
-    /// It comes later in the same loop, or in the same try, which is this one.
+    /// The writer comes later in this loop, or in this `try`.
     Later(usize),
-    /// It is in the steps of this try, which may fail before it, or in its `else`.
+    /// The writer is inside this `try`, which may fail before it, or in its `else`.
     Try(usize),
-    /// It is in another arm of a match in the same loop.
+    /// The writer is in another arm of a match in the same loop.
     OtherArm,
-    /// This step need not write it.
+    /// This step does not always write the key.
     Perhaps(usize),
-    /// It is in this block, which a callback may skip.
+    /// The writer is in this block, which a callback may skip.
     Skipped(usize),
-    /// It is in one arm of this match.
+    /// The writer is in one arm of this match.
     Arm(usize),
-    /// This loop may end before it.
+    /// This loop may end before the writer.
     Loop(usize),
-    /// This loop may end inside of this `each`.
+    /// This loop may end inside this `each`.
     Broken(usize, usize),
     Paths,
 }
 
-pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) -> Cause {
+pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) -> MissingCause {
     let inside = at < spec.steps.len();
     if writer == at {
-        Cause::Itself
-    } else if inside && apart(spec, writer, at) {
-        Cause::OtherArm
+        MissingCause::Itself
+    } else if inside && are_in_siblings(spec, writer, at) {
+        MissingCause::OtherArm
     } else if inside && writer > at {
-        Cause::Later(match common_loop(spec, at, writer) {
+        MissingCause::Later(match common_loop(spec, at, writer) {
             Some(block) => block,
             None => at,
         })
     } else if !writes_surely(spec, writer, key) {
-        Cause::Perhaps(writer)
-    } else if let Some(block) = around(spec, writer, at, Around::Skippable) {
-        Cause::Skipped(block)
-    } else if let Some(block) = around(spec, writer, at, Around::Match) {
-        match unsure(spec, block, key) {
-            Some(step) => Cause::Perhaps(step),
-            None => Cause::Arm(block),
+        MissingCause::Perhaps(writer)
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Skippable) {
+        MissingCause::Skipped(block)
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Match) {
+        match uncertain_step(spec, block, key) {
+            Some(step) => MissingCause::Perhaps(step),
+            None => MissingCause::Arm(block),
         }
-    } else if let Some(block) = around(spec, writer, at, Around::Try) {
-        Cause::Try(block)
-    } else if let Some(block) = around(spec, writer, at, Around::Loop) {
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Try) {
+        MissingCause::Try(block)
+    } else if let Some(block) = innermost(spec, writer, at, EnclosingKind::Loop) {
         match each_around(spec, writer, at) {
-            Some(each) if holds(spec, block, each) => Cause::Broken(block, each),
-            _ => Cause::Loop(block),
+            Some(each) if holds(spec, block, each) => MissingCause::Broken(block, each),
+            _ => MissingCause::Loop(block),
         }
     } else {
-        Cause::Paths
+        MissingCause::Paths
     }
 }
 
-pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str, cause: &Cause) {
+pub(super) const fn push_cause(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    writer: usize,
+    key: &str,
+    cause: &MissingCause,
+) {
     match cause {
-        Cause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
-        Cause::Later(block) => {
-            who(m, spec, writer);
+        MissingCause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
+        MissingCause::Later(block) => {
+            push_step(m, spec, writer);
             m.push(match spec.steps[*block].kind {
                 StepKind::Try(_) => {
                     " writes it later in the same `try`, so it is not there in the first attempt"
@@ -76,30 +82,30 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
                 _ => " writes it later in the same loop, so it is not there in the first round",
             });
         }
-        Cause::Try(block) if in_else(spec, *block, writer) => {
-            does(m, spec, writer, &[" writes it only if "]);
-            does(m, spec, *block, &[" fails"]);
+        MissingCause::Try(block) if in_else(spec, *block, writer) => {
+            push_clause(m, spec, writer, &[" writes it only if "]);
+            push_clause(m, spec, *block, &[" fails"]);
         }
-        Cause::Try(block) => {
-            does(m, spec, *block, &[" may fail before "]);
-            does(m, spec, writer, &[" writes it"]);
+        MissingCause::Try(block) => {
+            push_clause(m, spec, *block, &[" may fail before "]);
+            push_clause(m, spec, writer, &[" writes it"]);
         }
-        Cause::OtherArm => {
-            who(m, spec, writer);
+        MissingCause::OtherArm => {
+            push_step(m, spec, writer);
             m.push(" writes it in another arm of the same loop, so it is not there in the first round");
         }
-        Cause::Perhaps(step) => perhaps(m, spec, *step, key),
-        Cause::Skipped(block) => {
+        MissingCause::Perhaps(step) => push_perhaps(m, spec, *step, key),
+        MissingCause::Skipped(block) => {
             m.push("nothing in ");
-            who(m, spec, *block);
+            push_step(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
-                " is certain to have run to its end, since it goes on where a branch fails, nor is "
+                " is certain to have run to its end, since it continues when a branch fails, nor is "
             } else {
                 " runs where its `before_agent` answers, nor "
             });
-            does(m, spec, writer, &[", which writes it"]);
+            push_clause(m, spec, writer, &[", which writes it"]);
         }
-        Cause::Arm(block) => {
+        MissingCause::Arm(block) => {
             let silent = silent_arm(spec, *block, key);
             match silent {
                 Some(pattern) => m.all(&["arm `", pattern, "` of "]),
@@ -108,22 +114,23 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
                 }
                 None => m.push("not every branch of "),
             }
-            who(m, spec, *block);
+            push_step(m, spec, *block);
             m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
         }
-        Cause::Loop(block) => {
-            does(m, spec, *block, &[" may end before "]);
-            does(m, spec, writer, &[" writes it"]);
+        MissingCause::Loop(block) => {
+            push_clause(m, spec, *block, &[" may end before "]);
+            push_clause(m, spec, writer, &[" writes it"]);
         }
-        Cause::Broken(block, each) => {
-            does(m, spec, *block, &[" may end inside of "]);
-            does(m, spec, *each, &[", which then leaves no lists"]);
+        MissingCause::Broken(block, each) => {
+            push_clause(m, spec, *block, &[" may end inside of "]);
+            push_clause(m, spec, *each, &[", which then leaves no lists"]);
         }
-        Cause::Paths => does(m, spec, writer, &[" writes it on some paths only"]),
+        MissingCause::Paths => push_clause(m, spec, writer, &[" writes it on some paths only"]),
     }
 }
 
-/// The pattern of the first arm of a match that does not write a key; of those with a `break` only if there is no other.
+/// Returns the pattern of the first arm of a match that does not write a key. Arms with a `break`
+/// are returned only if there is no other.
 const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a str> {
     let (mut arm, mut leaving) = (block + 1, None);
     while arm < spec.steps[block].end {
@@ -143,17 +150,17 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a 
     leaving
 }
 
-/// The step of a match that need not write a key which every arm of it writes.
-const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
+/// Returns the step of a match that may not write a key, if every arm has a step that may write it.
+const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
     if silent_arm(spec, block, key).is_some() {
         return None;
     }
     find!(i in block + 1, spec.steps[block].end => writes(spec, i, key) && !writes_surely(spec, i, key))
 }
 
-/// Why an agent may end without having written a key that it writes.
-const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
-    who(m, spec, writer);
+/// Describes why an agent may end without writing one of its keys.
+const fn push_perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
+    push_step(m, spec, writer);
     let StepKind::Agent { meta, .. } = spec.steps[writer].kind else { return };
     each!(tool in meta.tools => {
         if contains(tool.writes, key) {
@@ -168,10 +175,10 @@ const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
     let is_returned =
         matches!(write_of(spec, writer, key), Some(Act::Write { spec: KeySpec { perhaps: true, .. }, .. }));
     m.push(match meta.kind {
-        _ if !meta.transfer.is_empty() => " may transfer to an agent that writes it only perhaps",
+        _ if !meta.transfer.is_empty() => " may transfer to an agent that may not write it",
         AgentKind::Function if is_returned => " returns an `Option`, and `None` does not write it",
         AgentKind::Function => " writes it only if it sets its `Out`",
-        _ => " writes it only perhaps",
+        _ => " may not write it",
     });
 }
 
@@ -181,27 +188,27 @@ pub(super) const fn remedy(
     at: usize,
     writer: usize,
     key: &str,
-    cause: &Cause,
+    cause: &MissingCause,
 ) {
     let each = each_around(spec, writer, at);
     match cause {
-        Cause::Arm(block) if matches!(spec.steps[*block].kind, StepKind::Match { .. }) => {
+        MissingCause::Arm(block) if matches!(spec.steps[*block].kind, StepKind::Match { .. }) => {
             m.push("write it in every arm")
         }
-        Cause::Arm(_) => m.push("write it in every branch"),
-        Cause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
+        MissingCause::Arm(_) => m.push("write it in every branch"),
+        MissingCause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
             m.all(&["let `", key, "` be an output of "]);
-            who(m, spec, *step);
+            push_step(m, spec, *step);
         }
-        Cause::Broken(_, each) => {
+        MissingCause::Broken(_, each) => {
             m.push("end the loop after ");
-            who(m, spec, *each);
+            push_step(m, spec, *each);
         }
-        // A list comes from nowhere but its `each`, and what belongs to an element has no value outside.
+        // Only an `each` creates a list, and an element's key has no value outside of its `each`.
         _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
             m.push("write it before on every path");
         }
-        _ => first_value(m, spec, key, written_as(spec, writer, key)),
+        _ => first_value(m, spec, key, written_type(spec, writer, key)),
     }
 }
 
@@ -210,12 +217,12 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
         m.all(&["give it a first value, `.initial_state(\"", key, "\", VALUE)`"])
     } else {
         m.all(&["give it a first value, `let ", key, ": "]);
-        owned(m, ty);
+        push_owned_type(m, ty);
         m.push(" = ...;`");
     }
 }
 
-/// The outermost `each` that holds one step and not the other.
+/// Returns the outermost `each` that holds the first step and not the second.
 const fn each_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
     find!(i in 0, if at < spec.steps.len() { at } else { spec.steps.len() } => {
         let is_each = matches!(spec.steps[i].kind, StepKind::Each { .. });

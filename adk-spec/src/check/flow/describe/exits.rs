@@ -1,17 +1,17 @@
-//! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
+//! `loop-endless`, `exit-outside-loop`, and renamings without effect.
 
-use super::super::Fault;
-use super::{List, does, holds, who};
+use super::super::FlowDiagnostic;
+use super::{NameList, holds, push_clause, push_step};
 use crate::check::Check;
 use crate::effects::{DEEPEST, Effects, may_exit};
 use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
-/// A loop that nothing ends.
-pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes a loop that nothing ends.
+pub(super) const fn describe_endless(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::LoopEndless);
-    who(m, spec, fault.at);
+    push_step(m, spec, diagnostic.at);
     m.push(if spec.built { " has no `max_iterations`" } else { " has no `max`, no `until`" });
     m.push(", and nothing inside can end it; help: ");
     m.push(if spec.built {
@@ -21,35 +21,35 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     });
 }
 
-/// An exit in no loop, or in none of that name.
-pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes an exit outside of all loops, or outside of all loops with its name.
+pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::ExitOutsideLoop);
-    let step = &spec.steps[fault.at];
-    let named = !fault.key.is_empty();
+    let step = &spec.steps[diagnostic.at];
+    let named = !diagnostic.key.is_empty();
     match step.kind {
         StepKind::Agent { meta, .. } => {
-            who(m, spec, fault.at);
+            push_step(m, spec, diagnostic.at);
             if named {
-                m.all(&[" may end loop `", fault.key, "`"]);
+                m.all(&[" may end loop `", diagnostic.key, "`"]);
             } else {
                 m.push(" may end a loop");
-                by(m, meta);
+                push_exit_cause(m, meta);
             }
         }
-        _ if named => m.all(&["`break ", fault.key, "` ends loop `", fault.key, "`"]),
+        _ if named => m.all(&["`break ", diagnostic.key, "` ends loop `", diagnostic.key, "`"]),
         _ => m.push("`break` ends a loop"),
     }
     if !named {
         return m.push(if spec.built {
-            ", but is in none; help: put it into a `LoopAgent`"
+            ", but is not inside a loop; help: put it into a `LoopAgent`"
         } else {
-            ", but is in none; help: put it inside `loop(max = 5) < ... >`"
+            ", but is not inside a loop; help: put it inside `loop(max = 5) < ... >`"
         });
     }
     m.push(", but no loop of that name is around it");
-    let (mut nearest, mut around, mut i) = (Nearest::to(fault.key), 0, 0);
-    while i < fault.at {
-        if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
+    let (mut nearest, mut around, mut i) = (Nearest::to(diagnostic.key), 0, 0);
+    while i < diagnostic.at {
+        if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, diagnostic.at) {
             nearest.show(spec.steps[i].name);
             around += 1;
         }
@@ -58,16 +58,16 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     if !nearest.found().is_empty() {
         m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     } else if around > 0 && !spec.built {
-        m.all(&["; help: give the loop that is meant this name: `", fault.key, ": loop(...) < ... >`"]);
+        m.all(&["; help: name the intended loop: `", diagnostic.key, ": loop(...) < ... >`"]);
     } else if spec.built {
         m.push("; help: put it into a `LoopAgent` of that name");
     } else {
-        m.all(&["; help: put it inside `", fault.key, ": loop(max = 5) < ... >`"]);
+        m.all(&["; help: put it inside `", diagnostic.key, ": loop(max = 5) < ... >`"]);
     }
 }
 
-/// By what an agent may end a loop, where its description says so.
-const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
+/// Adds what lets an agent end a loop, if its description shows that.
+const fn push_exit_cause(m: &mut Message, meta: &AgentMeta<'_>) {
     if let AgentKind::Function = meta.kind {
         return m.push(", since it returns `Flow`");
     }
@@ -83,12 +83,12 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
     });
 }
 
-/// A renaming of a key that the agent does not read.
-pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes a renaming of a key that the agent does not read.
+pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
-    does(m, spec, fault.at, &[" reads no key `", fault.key, "` that could be renamed"]);
-    let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
-    let mut nearest = Nearest::to(fault.key);
+    push_clause(m, spec, diagnostic.at, &[" reads no key `", diagnostic.key, "` that could be renamed"]);
+    let StepKind::Agent { meta, .. } = spec.steps[diagnostic.at].kind else { return };
+    let mut nearest = Nearest::to(diagnostic.key);
     let mut all = Effects::of(meta, &Renames::NONE).outside();
     while let Some(effect) = all.next() {
         if !effect.act.is_write() {
@@ -98,7 +98,7 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     if !nearest.found().is_empty() {
         return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     }
-    let (mut keys, mut all) = (List::EMPTY, Effects::of(meta, &Renames::NONE).outside());
+    let (mut keys, mut all) = (NameList::EMPTY, Effects::of(meta, &Renames::NONE).outside());
     while let Some(effect) = all.next() {
         if !effect.act.is_write() {
             keys.add(m, "; help: it reads ", effect.key);
@@ -109,38 +109,38 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     }
 }
 
-/// Other names for written keys than there are written keys.
-pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    let step = &spec.steps[fault.at];
+/// Describes a `->` whose number of names differs from the number of written keys.
+pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+    let step = &spec.steps[diagnostic.at];
     let StepKind::Agent { meta, .. } = step.kind else { return };
     m.begin(Check::FieldUnknown);
-    who(m, spec, fault.at);
+    push_step(m, spec, diagnostic.at);
     if meta.writes.is_empty() {
-        return m.all(&[" writes no key that could be called `", fault.key, "`; help: remove the `->`"]);
+        return m.all(&[" writes no key that could be called `", diagnostic.key, "`; help: remove the `->`"]);
     }
     m.push(" writes ");
     m.number(meta.writes.len() as i128);
     m.push(if meta.writes.len() == 1 { " key, " } else { " keys, " });
-    let mut keys = List::EMPTY;
+    let mut keys = NameList::EMPTY;
     each!(key in meta.writes => { keys.add(m, "", key.name) });
     m.push(", and `->` names ");
     m.number(step.renames.writes.len() as i128);
     m.push("; help: name one key for each, in that order, as in `-> (a, b)`");
 }
 
-/// One name for two keys that are written.
-pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes a `->` that gives two written keys the same name.
+pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
-    who(m, spec, fault.at);
-    m.all(&[" writes two keys, and `->` calls both `", fault.key, "`; help: name one key for each"]);
+    push_step(m, spec, diagnostic.at);
+    m.all(&[" writes two keys, and `->` calls both `", diagnostic.key, "`; help: name one key for each"]);
 }
 
-/// More agents below each other than are looked at.
-pub(super) const fn too_deep(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes agents that are nested deeper than the checks follow.
+pub(super) const fn describe_too_deep(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::Syntax);
     m.push("more than ");
     m.number(DEEPEST as i128);
     m.push(" agents are nested in ");
-    who(m, spec, fault.at);
+    push_step(m, spec, diagnostic.at);
     m.push(" as transfer targets, tools and steps of workflows; help: make the tree flatter");
 }

@@ -1,14 +1,14 @@
 //! `key-race`.
 
-use super::super::{Fault, Reader};
-use super::{does, element, holds, kind, reads, who, write_of, writes};
+use super::super::{FlowDiagnostic, Reader};
+use super::{element, holds, kind, push_clause, push_step, reads, write_of, writes};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 
-/// Whether a branch beside that of a step writes a key, or another element does.
+/// Returns whether another branch, or another element, writes a key.
 pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
-    // The key of an element is its own: nothing around its `each` writes it.
+    // An element owns its key, so no step around its `each` writes that key.
     let outer = match element(spec, at, key) {
         Some(own) => own + 1,
         None => 0,
@@ -24,7 +24,7 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
     found.is_some()
 }
 
-/// The first step in another branch of a parallel that writes a key, or reads it.
+/// Returns the first step in another branch of a parallel that writes, or reads, a key.
 const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written: bool) -> Option<usize> {
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
@@ -39,27 +39,27 @@ const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written
     None
 }
 
-/// Two branches that touch one key.
+/// Describes two branches that access one key.
 pub(super) const fn race(
     m: &mut Message,
     spec: &Spec<'_>,
-    fault: &Fault<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
     parallel: usize,
     written: bool,
     reader: Reader<'_>,
 ) {
-    let (at, key) = (fault.at, fault.key);
+    let (at, key) = (diagnostic.at, diagnostic.key);
     let writer = sibling(spec, parallel, at, key, true);
     m.begin(Check::KeyRace);
-    who(m, spec, at);
+    push_step(m, spec, at);
     if matches!(reader, Reader::Inside) && write_of(spec, at, key).is_none() {
         m.push(" (something inside of it)");
     }
     m.all(&[if written { " writes `" } else { " reads `" }, key, "`, which "]);
     match writer {
-        Some(other) => does(m, spec, other, &[" writes at the same time"]),
+        Some(other) => push_clause(m, spec, other, &[" writes at the same time"]),
         None => match sibling(spec, parallel, at, key, false) {
-            Some(other) => does(m, spec, other, &[" reads at the same time"]),
+            Some(other) => push_clause(m, spec, other, &[" reads at the same time"]),
             None => m.push("another branch touches at the same time"),
         },
     }
@@ -78,16 +78,26 @@ pub(super) const fn race(
     }
 }
 
-/// A key of the session that each element writes.
-pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes a session key that each element writes.
+pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyRace);
-    does(m, spec, fault.at, &[" writes `", fault.key]);
+    push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
 }
 
-/// An output that is called like another key that is used inside.
-pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
+/// Describes an output with the name of another key that the nested workflow uses.
+pub(super) const fn same_inside(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    own: &str,
+) {
     m.begin(Check::KeyRace);
-    does(m, spec, fault.at, &[" writes `", fault.key, "`, as its output `", own, "` is called here, and "]);
-    m.all(&["uses the key `", fault.key, "` of the session besides; help: give the output another name"]);
+    push_clause(
+        m,
+        spec,
+        diagnostic.at,
+        &[" writes `", diagnostic.key, "`, as its output `", own, "` is called here, and "],
+    );
+    m.all(&["also uses the key `", diagnostic.key, "` of the session; help: give the output another name"]);
 }

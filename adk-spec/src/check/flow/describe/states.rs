@@ -1,7 +1,7 @@
-//! `key-duplicate`, for a key that a workflow inside of a step keeps in the session.
+//! `key-duplicate`, for a session key that a workflow inside a step declares as `state`.
 
-use super::super::Fault;
-use super::does;
+use super::super::FlowDiagnostic;
+use super::push_clause;
 use crate::check::Check;
 use crate::effects::{Act, Effects};
 use crate::message::Message;
@@ -9,7 +9,7 @@ use crate::spec::{KeySpec, Spec, StepKind};
 use crate::text::same;
 use crate::type_names::is_option;
 
-/// The workflow inside of a step that declares a key as `state`, and that key.
+/// Returns the workflow inside a step that declares a key as `state`, and that key.
 const fn keeper<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(&'a str, KeySpec<'a>)> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
     let mut all = Effects::writes(meta, &spec.steps[at].renames);
@@ -23,14 +23,14 @@ const fn keeper<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(&'a str, K
     None
 }
 
-/// Whether a workflow inside of any step declares a key as `state`.
+/// Returns whether a workflow inside any step declares a key as `state`.
 pub(in super::super) const fn is_kept(spec: &Spec<'_>, key: &str) -> bool {
     find!(at in 0, spec.steps.len() => keeper(spec, at, key).is_some()).is_some()
 }
 
-/// A key of this workflow that is one of the session in a workflow inside of it.
-pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    let (at, key) = (fault.at, fault.key);
+/// Describes a key of this workflow that is a session key of a workflow inside it.
+pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+    let (at, key) = (diagnostic.at, diagnostic.key);
     m.begin(Check::KeyDuplicate);
     let mut state = None;
     if at < spec.steps.len() {
@@ -47,10 +47,10 @@ pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         m.all(&["workflow `", workflow, "` keeps `", key, "` in the session, and `", spec.name]);
         m.all(&["` has a key `", key, "` of its own"]);
     } else if at < spec.steps.len() {
-        does(m, spec, at, &[" reads `", key, "`, which is no key of `", spec.name]);
+        push_clause(m, spec, at, &[" reads `", key, "`, which is not a key of `", spec.name]);
         m.all(&["`: workflow `", workflow, "` keeps it in the session"]);
     } else {
-        m.all(&["output `", key, "` is no key of `", spec.name, "`: workflow `", workflow]);
+        m.all(&["output `", key, "` is not a key of `", spec.name, "`: workflow `", workflow]);
         m.push("` keeps it in the session");
     }
     m.push("; help: if both are one key, declare it here as well, ");

@@ -1,22 +1,30 @@
 //! `key-type`.
 
 use super::super::keys::Writer;
-use super::super::{Fault, Part};
-use super::{below, does, holds, kind, reader_below, same, who, writer_below, writes, written_as};
+use super::super::{FlowDiagnostic, StepPart};
+use super::{
+    holds, kind, push_below, push_clause, push_step, reader_below, same, writer_below, writes, written_type,
+};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::{part, starts_with};
-use crate::type_names::{alike, is_option};
+use crate::type_names::{have_same_spelling, is_option};
 
-/// Read as another type than it is written.
-pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
-    let key = fault.key;
+/// Describes a read as another type than the written one.
+pub(super) const fn describe_read(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    ty: &str,
+    writer: &Writer<'_>,
+) {
+    let key = diagnostic.key;
     m.begin(Check::KeyType);
-    if fault.at >= spec.steps.len() {
+    if diagnostic.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
-        written_by(m, spec, key, writer);
-        help(m, whole(ty, writer), writer, "declare it", "");
+        push_writer(m, spec, key, writer);
+        help(m, declared_type(ty, writer), writer, "declare it", "");
         if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
             m.all(&[
                 ", or, if it may be nothing, add `let ",
@@ -30,88 +38,88 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
         }
         return;
     }
-    match spec.steps[fault.at].kind {
+    match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
             m.push("`until` of ");
-            does(m, spec, fault.at, &[" needs a `bool`, but `", key, "` is none: "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is not a `bool`: "]);
+            push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
         StepKind::Each { .. } => {
-            does(m, spec, fault.at, &[" needs a list, such as a `Vec`, but "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" needs a list, such as a `Vec`, but "]);
+            push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
         StepKind::Match { .. } => {
-            does(m, spec, fault.at, &[" takes `", key, "` as an `Option`, but "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" takes `", key, "` as an `Option`, but "]);
+            push_writer(m, spec, key, writer);
             m.push("; help: write");
             patterns(m, writer);
         }
         _ if ty.is_empty() => {
-            does(m, spec, fault.at, &[" shows `", key, "` to its model, but "]);
-            written_by(m, spec, key, writer);
+            push_clause(m, spec, diagnostic.at, &[" shows `", key, "` to its model, but "]);
+            push_writer(m, spec, key, writer);
             m.all(&["; help: no model sees a secret: let a tool take it, by `#[key] ", key, "`"]);
         }
         _ => {
-            who_reads(m, spec, fault, ty);
+            push_reader(m, spec, diagnostic, ty);
             m.all(&[" as `", ty, "`, but "]);
-            written_by(m, spec, key, writer);
-            // An input is declared, and is no parameter that may be absent.
-            let is_workflow = matches!(kind(spec, fault.at), Some(AgentKind::Workflow));
-            let ty = if is_workflow { whole(ty, writer) } else { ty };
+            push_writer(m, spec, key, writer);
+            // An input is a declaration, and not a parameter that may be absent.
+            let is_workflow = matches!(kind(spec, diagnostic.at), Some(AgentKind::Workflow));
+            let ty = if is_workflow { declared_type(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
 }
 
-/// What the arms of a `match` have in place of those of an `Option`.
+/// Adds the patterns for the arms of a `match` whose patterns are those of an `Option`.
 pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
     m.push(" patterns of ");
     if writer.spec.ty.is_empty() {
         m.push("its type");
     } else {
-        quoted(m, writer);
+        push_type(m, writer);
     }
     m.push(" in place of `Some` and `None`");
 }
 
-/// Written as another type than before.
-pub(super) const fn written(
+/// Describes a write as another type than before.
+pub(super) const fn describe_written(
     m: &mut Message,
     spec: &Spec<'_>,
-    fault: &Fault<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
     ty: &str,
     writer: &Writer<'_>,
 ) {
     m.begin(Check::KeyType);
-    who_writes(m, spec, fault.at, fault.key, ty);
-    m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
-    written_by(m, spec, fault.key, writer);
-    help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
+    push_writing_agent(m, spec, diagnostic.at, diagnostic.key, ty);
+    m.all(&[" writes `", diagnostic.key, "` as `", ty, "`, but "]);
+    push_writer(m, spec, diagnostic.key, writer);
+    help(m, declared_type(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
-/// Read or written as a type that cannot be compared with the one that is written.
-pub(super) const fn untold(
+/// Describes a read or write whose type cannot be compared with the written type.
+pub(super) const fn describe_unknown(
     m: &mut Message,
     spec: &Spec<'_>,
-    fault: &Fault<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
     (ty, reads): (&str, bool),
     full: Option<[usize; 2]>,
     writer: &Writer<'_>,
 ) {
-    let key = fault.key;
+    let key = diagnostic.key;
     m.begin(Check::KeyType);
-    if fault.at >= spec.steps.len() {
+    if diagnostic.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared"]);
     } else if reads {
-        who_reads(m, spec, fault, ty);
+        push_reader(m, spec, diagnostic, ty);
     } else {
-        who_writes(m, spec, fault.at, key, ty);
+        push_writing_agent(m, spec, diagnostic.at, key, ty);
         m.all(&[" writes `", key, "`"]);
     }
     m.all(&[" as `", ty, "`, and "]);
-    written_by(m, spec, key, writer);
+    push_writer(m, spec, key, writer);
     m.push(": whether that is one type is not known, since neither has `#[data]`");
     if let Some([room, _]) = full {
         m.push(", and this workflow compares ");
@@ -127,32 +135,33 @@ pub(super) const fn untold(
     }
 }
 
-/// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
-const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
+/// Returns the type, or an empty text if only one of the two types is an `Option`. A declaration or a
+/// write as `Option` has another type than its inner type, while a read as `Option` agrees with both.
+const fn declared_type<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
     if is_option(ty) == is_option(writer.spec.ty) { ty } else { "" }
 }
 
-/// The step, or what it has below it, and what it reads.
-const fn who_reads(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str) {
-    match (reader_below(spec, fault.at, fault.key, ty), fault.part) {
-        (Some(name), Part::Name) => below(m, spec, fault.at, name),
-        _ => who(m, spec, fault.at),
+/// Adds the reader, which is the step or an agent or tool below it, and the key.
+const fn push_reader(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
+    match (reader_below(spec, diagnostic.at, diagnostic.key, ty), diagnostic.part) {
+        (Some(name), StepPart::Name) => push_below(m, spec, diagnostic.at, name),
+        _ => push_step(m, spec, diagnostic.at),
     }
-    m.all(&[" reads `", fault.key, "`"]);
+    m.all(&[" reads `", diagnostic.key, "`"]);
 }
 
-/// The step, or what it has below it.
-const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
+/// Adds the writer, which is the step or an agent or tool below it.
+const fn push_writing_agent(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
     match writer_below(spec, at, key, ty) {
-        Some(name) => below(m, spec, at, name),
-        None => who(m, spec, at),
+        Some(name) => push_below(m, spec, at, name),
+        None => push_step(m, spec, at),
     }
 }
 
-/// What to do: take the type of the key, or another key.
+/// Adds the remedy: use the type of the key, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
-    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) {
-        // An alias of an `Option` is one by its type alone. A function writes what is inside it.
+    if !ty.is_empty() && have_same_spelling(ty, writer.spec.ty, writer.depth) {
+        // Only its type shows that an alias is an `Option`. A function writes the inner value.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
             ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
         } else {
@@ -164,15 +173,15 @@ const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &s
         (true, _) => m.push("that type"),
         (false, 0) => {
             m.push("`");
-            owned(m, writer.spec.ty);
+            push_owned_type(m, writer.spec.ty);
             m.push("`");
         }
-        (false, _) => quoted(m, writer),
+        (false, _) => push_type(m, writer),
     }
     m.push(or);
 }
 
-const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer<'_>) {
+const fn push_writer(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer<'_>) {
     if writer.at >= spec.steps.len() {
         let declared = writer.at - spec.steps.len();
         m.push(if spec.built {
@@ -196,17 +205,17 @@ const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer
         }
         return;
     } else {
-        who_writes(m, spec, writer.at, key, writer.spec.ty);
+        push_writing_agent(m, spec, writer.at, key, writer.spec.ty);
         m.push(if writer.depth == 0 {
             " writes it as "
         } else {
             " writes it in an `each`, so that it is a "
         });
     }
-    quoted(m, writer);
+    push_type(m, writer);
 }
 
-const fn quoted(m: &mut Message, writer: &Writer<'_>) {
+const fn push_type(m: &mut Message, writer: &Writer<'_>) {
     m.push("`");
     m.times(writer.depth, "Vec<");
     m.push(writer.spec.ty);
@@ -214,7 +223,7 @@ const fn quoted(m: &mut Message, writer: &Writer<'_>) {
     m.push("`");
 }
 
-/// The type of the list of an `each`, where it is written down as such.
+/// Returns the type of the list of an `each`, if a step or an input spells it.
 const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     each!(input in spec.inputs => {
         if same(input.name, list) {
@@ -224,9 +233,9 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     let mut i = 0;
     while i < each {
         match spec.steps[i].kind {
-            // What is written in there is a list of that type after the block.
+            // Writes inside that block become a list of the type after the block.
             StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
-            _ if writes(spec, i, list) => return written_as(spec, i, list),
+            _ if writes(spec, i, list) => return written_type(spec, i, list),
             _ => {}
         }
         i += 1;
@@ -234,15 +243,15 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     ""
 }
 
-/// Written inside an `each`, where it becomes a list, and outside of one.
-pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+/// Describes a key that is written inside an `each`, where it becomes a list, and outside of one.
+pub(super) const fn describe_mixed(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyType);
-    does(m, spec, fault.at, &[" writes `", fault.key]);
+    push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
 }
 
-/// A type as that of a key, which owns its value.
-pub(super) const fn owned(m: &mut Message, ty: &str) {
+/// Adds the type of a key for a borrowed type: a key owns its value.
+pub(super) const fn push_owned_type(m: &mut Message, ty: &str) {
     let inside = part(ty, 1, ty.len());
     if !starts_with(ty, "&") {
         m.push(ty);

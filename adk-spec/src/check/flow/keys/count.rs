@@ -1,9 +1,10 @@
-//! How many keys a workflow may write.
+//! [`count`]: an upper bound of the number of keys.
 
 use crate::effects::{Effects, is_alone};
 use crate::spec::{Step, StepKind};
 
-/// How many keys may be written: every write counts as a key of its own, once more for each `each` around it.
+/// Returns an upper bound of the number of written keys: each write counts as a key of its own,
+/// once more for each `each` around it.
 pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
     let (mut keys, mut deep, mut around, mut at) = (0, 0, 0, 0);
     while at < steps.len() {
@@ -26,10 +27,10 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
                         own += 1;
                     }
                 }
-                // What an `each` writes is a key outside of it as well.
+                // A write inside an `each` also writes a key outside of it.
                 keys += own * (1 + deep);
             }
-            // The error.
+            // The key of the error.
             StepKind::Else => keys += 1,
             StepKind::Each { .. } => {
                 (around, deep) = (at, deep + 1);
@@ -42,7 +43,7 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
     keys
 }
 
-/// The innermost `each` around that one, which has one.
+/// Returns the innermost `each` around another one, which must have one.
 const fn each_around(steps: &[Step<'_>], inner: usize) -> usize {
     let is_each = rfind!(at below inner => {
         matches!(steps[at].kind, StepKind::Each { .. }) && steps[at].end > steps[inner].end

@@ -1,15 +1,16 @@
-//! The item of an `each`, where its type is not compared by traits: no spec says it, that of the list does.
+//! The type of an `each`'s item, if it is not compared by traits: no spec states it, so it follows
+//! from the type of the list.
 
 use super::super::keys::Writer;
 use super::super::walk::Walk;
 use super::agree;
-use super::pairs::{Said, Verdict};
+use super::pairs::{TypeClaim, Verdict};
 use crate::number::{UNKNOWN, holds, is_none, list_of, option_of};
 use crate::spec::StepKind;
 use crate::text::starts_with;
 
 impl<'a> Walk<'_, 'a> {
-    /// Who says the type of the list, where an `each` writes its item.
+    /// Returns the writer of the list, if the writer of the key is an `each` that writes its item.
     pub(super) const fn list_around(&self, item: &Writer<'a>) -> Option<Writer<'a>> {
         if item.at < self.spec.steps.len() && matches!(self.spec.steps[item.at].kind, StepKind::Each { .. }) {
             return self.keys.all[self.rows[item.at].own as usize].writer;
@@ -17,38 +18,38 @@ impl<'a> Walk<'_, 'a> {
         None
     }
 
-    /// Compares what is said of an item with the type of its list.
-    pub(super) const fn compare_item(&self, said: &Said<'a>, list: &Writer<'a>) -> Verdict {
+    /// Compares the claimed type of an item with the type of its list.
+    pub(super) const fn compare_item(&self, claim: &TypeClaim<'a>, list: &Writer<'a>) -> Verdict {
         let (mut list, mut taken) = (*list, 1);
         while let Some(around) = self.list_around(&list) {
             (list, taken) = (around, taken + 1);
         }
         if list.depth >= taken {
             let item = Writer { depth: list.depth - taken, ..list };
-            return match agree(&said.spec, &item) {
-                Some(agree) => Verdict::of(agree),
-                None => self.compare_names(said, &item),
+            return match agree(&claim.spec, &item) {
+                Some(agree) => Verdict::from_equal(agree),
+                None => self.compare_names(claim, &item),
             };
         }
         taken -= list.depth;
-        let (mut own, of) = (said.spec.number, list.spec.number);
-        if own == UNKNOWN || of == UNKNOWN {
+        let (mut own, listed) = (claim.spec.number, list.spec.number);
+        if own == UNKNOWN || listed == UNKNOWN {
             return Verdict::Agree;
         }
-        if is_none(own) != is_none(of) {
+        if is_none(own) != is_none(listed) {
             return Verdict::Differ;
         }
         if is_none(own) {
-            return self.compare_elements(said, &list, taken);
+            return self.compare_elements(claim, &list, taken);
         }
         let mut perhaps = option_of(own);
         while taken > 1 {
             (own, perhaps, taken) = (list_of(own), list_of(perhaps), taken - 1);
         }
-        match holds(of, own) || said.spec.perhaps && holds(of, perhaps) {
-            // Of an array the number says how long it is.
-            false if starts_with(list.spec.ty, "[") => Verdict::Untold,
-            holds => Verdict::of(holds),
+        match holds(listed, own) || claim.spec.perhaps && holds(listed, perhaps) {
+            // The number of an array type includes the length of the array.
+            false if starts_with(list.spec.ty, "[") => Verdict::Unknown,
+            holds => Verdict::from_equal(holds),
         }
     }
 }

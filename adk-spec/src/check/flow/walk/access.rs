@@ -1,10 +1,10 @@
-//! Reads and writes of keys: what is missing, and what runs at the same time.
+//! Reads and writes of keys: missing keys, and concurrent access.
 
 use super::super::describe;
-use super::super::keys::{EVERY, Named};
-use super::super::{Flaw, Part, Reader};
+use super::super::keys::{EVERY, KeyName};
+use super::super::{DiagnosticKind, Reader, StepPart};
 use super::Walk;
-use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
+use super::blocks::{BlockKind, READ, READING, SURE, WRITING, WROTE, set_of};
 use crate::number::is_secret;
 
 impl<'a> Walk<'_, 'a> {
@@ -12,40 +12,41 @@ impl<'a> Walk<'_, 'a> {
         self.parallels == 0 && !self.keys.in_each()
     }
 
-    /// A read; the key, 0 for none that is written anywhere.
+    /// Checks a read. Returns the key; 0 if no step writes the key.
     pub(super) const fn read(
         &mut self,
         at: usize,
-        part: Part,
-        name: &Named<'a>,
+        part: StepPart,
+        name: &KeyName<'a>,
         optional: bool,
         reader: Reader<'a>,
     ) -> u32 {
         let found = self.keys.resolve(name);
         if self.is_only_inside(name, found) {
-            self.fault(at, part, name.text(), Flaw::OwnState);
+            self.report(at, part, name.text(), DiagnosticKind::OwnState);
             return 0;
         }
         let Some(key) = found else {
             if (!optional || is_claimed(part, name)) && !self.sets.has(SURE, EVERY) {
-                self.unwritten(at, part, name.text(), reader);
+                self.report_unwritten(at, part, name.text(), reader);
             }
             return 0;
         };
         if let (Reader::Prompt { .. }, Some(writer)) = (reader, self.keys.all[key].writer)
             && is_secret(self.keys.all[key].number)
         {
-            self.mismatch(at, part, name.text(), Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, part, name.text(), DiagnosticKind::ReadAs { ty: "", writer });
         }
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
-            self.unwritten(at, part, name.text(), reader);
+            self.report_unwritten(at, part, name.text(), reader);
         }
         key as u32
     }
 
-    /// Whether a key is none of this workflow's own, and one that a workflow inside keeps in the session.
-    pub(super) const fn is_only_inside(&self, name: &Named<'a>, key: Option<usize>) -> bool {
+    /// Returns whether a key is not a key of this workflow, but a session key of a workflow inside
+    /// it.
+    pub(super) const fn is_only_inside(&self, name: &KeyName<'a>, key: Option<usize>) -> bool {
         let is_own = match key {
             Some(key) => self.keys.all[key].own,
             None => false,
@@ -53,11 +54,11 @@ impl<'a> Walk<'_, 'a> {
         !is_own && !name.prefix && describe::is_kept(&self.spec, name.text())
     }
 
-    /// Whether it is a race.
+    /// Checks a read for a race. Returns whether there is one.
     pub(in crate::check::flow) const fn read_key(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         name: &'a str,
         key: usize,
         reader: Reader<'a>,
@@ -65,9 +66,9 @@ impl<'a> Walk<'_, 'a> {
         let mut d = if self.parallels == 0 { 0 } else { self.depth };
         while d > 0 {
             d -= 1;
-            if matches!(self.blocks[d].kind, Kind::Parallel { .. }) {
+            if matches!(self.blocks[d].kind, BlockKind::Parallel { .. }) {
                 if self.sets.has(set_of(d, WROTE), key) {
-                    self.race(at, part, name, self.blocks[d].at, Some(reader));
+                    self.report_race(at, part, name, self.blocks[d].at, Some(reader));
                     return true;
                 }
                 self.sets.add(set_of(d, READING), key);
@@ -76,40 +77,41 @@ impl<'a> Walk<'_, 'a> {
         false
     }
 
-    /// What a sibling writes or reads besides: a key that is read, or one that is written.
-    const fn race(
+    /// Reports a key that a sibling branch writes, or that a sibling branch reads while this branch
+    /// writes it.
+    const fn report_race(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         name: &'a str,
         parallel: usize,
         reader: Option<Reader<'a>>,
     ) {
-        let flaw = match reader {
-            Some(reader) => Flaw::Race { parallel, writes: false, reader },
-            None => Flaw::Race { parallel, writes: true, reader: Reader::Inside },
+        let kind = match reader {
+            Some(reader) => DiagnosticKind::Race { parallel, writes: false, reader },
+            None => DiagnosticKind::Race { parallel, writes: true, reader: Reader::Inside },
         };
-        self.fault(at, part, name, flaw);
+        self.report(at, part, name, kind);
     }
 
-    const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
-        // A read that a sibling writes is a race, which is reported at the later of the two.
+    const fn report_unwritten(&mut self, at: usize, part: StepPart, name: &'a str, reader: Reader<'a>) {
+        // A sibling's write of the key is a race, which is reported at the later of the two steps.
         if !describe::sibling_writes(&self.spec, at, name) {
-            self.fault(at, part, name, Flaw::Unwritten(reader));
+            self.report(at, part, name, DiagnosticKind::Unwritten(reader));
         }
     }
 
     pub(in crate::check::flow) const fn write(
         &mut self,
         at: usize,
-        name: &Named<'a>,
+        name: &KeyName<'a>,
         sure: bool,
         session: bool,
     ) -> usize {
         let session = session || name.prefix;
-        let key = self.keys.own(name, session);
+        let key = self.keys.written_key(name, session);
         if session && self.keys.in_each() {
-            self.fault(at, Part::Name, name.text(), Flaw::EachRace);
+            self.report(at, StepPart::Name, name.text(), DiagnosticKind::EachRace);
         }
         self.write_key(at, key, sure);
         key
@@ -123,11 +125,11 @@ impl<'a> Walk<'_, 'a> {
         let mut d = if self.parallels == 0 { 0 } else { self.depth };
         while d > 0 {
             d -= 1;
-            if let Kind::Parallel { first } = self.blocks[d].kind {
-                // The block commits what the winner has written; but no event holds a `temp:` key.
+            if let BlockKind::Parallel { first } = self.blocks[d].kind {
+                // The block commits the winner's writes. No event holds a `temp:` key.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
                 if both && self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
-                    self.race(at, Part::Name, name, self.blocks[d].at, None);
+                    self.report_race(at, StepPart::Name, name, self.blocks[d].at, None);
                 }
                 self.sets.add(set_of(d, WRITING), key);
             }
@@ -138,7 +140,8 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Whether a renaming claims that a key is there: it names one of this workflow. The session may hold one with a prefix.
-const fn is_claimed(part: Part, name: &Named<'_>) -> bool {
-    matches!(part, Part::Renaming(_)) && !name.prefix
+/// Returns whether a renaming claims that a key exists, because it names a key of this workflow. A
+/// key with a prefix may be in the session.
+const fn is_claimed(part: StepPart, name: &KeyName<'_>) -> bool {
+    matches!(part, StepPart::Renaming(_)) && !name.prefix
 }

@@ -1,11 +1,11 @@
-//! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
+//! An agent as a step: reads, renamings, exits and writes, in this order.
 
 use super::super::describe::reads;
-use super::super::keys::{EVERY, Key, NONE, Named};
-use super::super::{Fault, Flaw, Part, Reader};
+use super::super::keys::{EVERY, Key, KeyName, NONE};
+use super::super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
 use super::Walk;
 use super::blocks::SURE;
-use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session, may_exit};
+use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session_key, may_exit};
 use crate::number::{NONE as NO_NUMBER, is_secret};
 use crate::spec::placeholder::{Placeholders, Source, key_of_part};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
@@ -15,41 +15,41 @@ impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
         self.parts(at, meta, renames, DEEPEST);
         if is_alone(meta) && matches!(renames.reads, []) && matches!(renames.writes, []) {
-            return self.plain(at, meta);
+            return self.check_plain_agent(at, meta);
         }
         if matches!(meta.kind, AgentKind::Workflow) {
             self.same_inside(at, meta, renames);
         }
-        let (behind, mut left) = (writes_first(meta), false);
+        let (exits_last, mut left) = (writes_first(meta), false);
         let mut all = Effects::of(meta, renames);
         while let Some(effect) = all.next() {
             match effect.act {
                 _ if effect.is_inside => self.session(at, &effect, all.module()),
                 Act::Prompt { optional, source, renamed, target } => {
                     let reader = Reader::Prompt { source, target };
-                    self.read(at, part(renamed), &Named::new(effect.key), optional, reader);
+                    self.read(at, read_part(renamed), &KeyName::new(effect.key), optional, reader);
                 }
                 Act::Read { spec, slot, renamed, target } => {
-                    let (part, name) = (part(renamed), Named::new(effect.key));
+                    let (part, name) = (read_part(renamed), KeyName::new(effect.key));
                     let key = self.read(at, part, &name, spec.optional, Reader::Parameter(target));
                     // The types of a transfer target are not looked up.
                     let slot = if target.is_some() { NONE } else { slot };
-                    self.reads_as(at, part, key, &spec, slot, all.module());
+                    self.check_read_type(at, part, key, &spec, slot, all.module());
                     self.hides_secret(at, part, key, &spec, all.agent());
                 }
                 Act::Write { spec, slot, sure } => {
-                    // Only of its own writes a later step may be certain.
-                    if !behind && !left {
+                    // Only for the agent's own writes may a later step be certain.
+                    if !exits_last && !left {
                         self.leaves(at, meta);
                         left = true;
                     }
-                    let key = self.write(at, &Named::new(effect.key), sure, false);
-                    self.writes_as(at, key, &spec, slot, None);
+                    let key = self.write(at, &KeyName::new(effect.key), sure, false);
+                    self.check_written_type(at, key, &spec, slot, None);
                     self.reads_output(at, all.agent(), &spec, key);
                 }
                 Act::May(spec) => {
-                    let key = self.write(at, &Named::new(effect.key), false, false);
-                    self.writes_as(at, key, &spec, NONE, all.module());
+                    let key = self.write(at, &KeyName::new(effect.key), false, false);
+                    self.check_written_type(at, key, &spec, NONE, all.module());
                     if all.tool().is_none() {
                         self.reads_output(at, all.agent(), &spec, key);
                     }
@@ -59,14 +59,15 @@ impl<'a> Walk<'_, 'a> {
         }
         self.renamings(at, meta, renames);
         if all.is_too_deep() {
-            self.push(Fault::new(at, Part::Name, "", Flaw::TooDeep));
+            self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::TooDeep));
         }
         if !left {
             self.leaves(at, meta);
         }
     }
 
-    /// What prompts name as a part of a key, also those of its targets and of the agents that are its tools.
+    /// Reports parts of keys in the prompts of an agent, of its transfer targets and of the agents
+    /// that are its tools.
     const fn parts(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &Renames<'a>, deep: usize) {
         if deep == 0 || matches!(meta.kind, AgentKind::Workflow) {
             return;
@@ -84,10 +85,10 @@ impl<'a> Walk<'_, 'a> {
 
     const fn parts_of(&mut self, at: usize, prompt: &'a str, renames: &Renames<'a>) {
         let mut scan = Placeholders::new(prompt);
-        while let Some(place) = scan.place() {
-            let text = scan.text(&place);
+        while let Some(span) = scan.next_span() {
+            let text = scan.text(&span);
             let mut key = key_of_part(text);
-            if place.plain.is_some() || key.is_empty() || scan.parse(&place).is_some() {
+            if span.plain.is_some() || key.is_empty() || scan.parse(&span).is_some() {
                 continue;
             }
             each!(renamed in renames.reads => {
@@ -95,17 +96,18 @@ impl<'a> Walk<'_, 'a> {
                     key = renamed.1;
                 }
             });
-            if self.keys.resolve(&Named::new(key)).is_some() {
-                self.fault(at, Part::Name, text, Flaw::PartOfKey);
+            if self.keys.resolve(&KeyName::new(key)).is_some() {
+                self.report(at, StepPart::Name, text, DiagnosticKind::PartOfKey);
             }
         }
     }
 
-    /// A workflow does not know of a secret that it takes as a `Value`, and may show it to a model.
+    /// Reports a secret that a workflow takes as a `Value`: the workflow does not know that the
+    /// value is secret and may show it to a model.
     const fn hides_secret(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         key: u32,
         spec: &KeySpec<'a>,
         reader: &AgentMeta<'a>,
@@ -115,18 +117,18 @@ impl<'a> Walk<'_, 'a> {
             && is_secret(number)
             && matches!(reader.kind, AgentKind::Workflow)
         {
-            self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
+            self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer });
         }
     }
 
-    /// Inside of a workflow, an output is the key around it.
+    /// Checks a read inside a workflow of one of its outputs, which is the key around the workflow.
     const fn reads_output(&mut self, at: usize, meta: &AgentMeta<'a>, output: &KeySpec<'a>, key: usize) {
-        if self.parallels > 0 && !is_session(meta, output.name) && reads_inside(meta, output.name) {
-            self.read_key(at, Part::Name, self.keys.all[key].name, key, Reader::Inside);
+        if self.parallels > 0 && !is_session_key(meta, output.name) && reads_inside(meta, output.name) {
+            self.read_key(at, StepPart::Name, self.keys.all[key].name, key, Reader::Inside);
         }
     }
 
-    /// The loops that an agent or one of its transfer targets may end.
+    /// Applies the exits of an agent and its transfer targets.
     const fn leaves(&mut self, at: usize, meta: &AgentMeta<'a>) {
         if may_exit(meta, DEEPEST) {
             self.exit(at, None);
@@ -134,14 +136,15 @@ impl<'a> Walk<'_, 'a> {
         self.exits(at, meta, DEEPEST);
     }
 
-    /// An agent by itself, with the keys of its definition, as most are: it needs no [`Effects`].
-    const fn plain(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
+    /// Checks an agent without tools, transfer targets and renamings. Most agents are like this,
+    /// and they need no [`Effects`].
+    const fn check_plain_agent(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         match meta.prompt_keys {
             Some(mut keys) => {
                 let reader = Reader::Prompt { source: "", target: None };
                 while let [key, rest @ ..] = keys {
-                    if self.certain(key.1) == EVERY {
-                        self.read(at, Part::Name, &Named::of_prompt(key), key.2, reader);
+                    if self.certain_key(key.1) == EVERY {
+                        self.read(at, StepPart::Name, &KeyName::from_prompt_key(key), key.2, reader);
                     }
                     keys = rest;
                 }
@@ -152,8 +155,8 @@ impl<'a> Walk<'_, 'a> {
         while let [spec, rest @ ..] = reads {
             if !self.is_fine(spec) {
                 let reader = Reader::Parameter(None);
-                let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
-                self.reads_as(at, Part::Name, key, spec, slot, None);
+                let key = self.read(at, StepPart::Name, &KeyName::from_spec(spec), spec.optional, reader);
+                self.check_read_type(at, StepPart::Name, key, spec, slot, None);
             }
             (reads, slot) = (rest, slot + 1);
         }
@@ -164,8 +167,8 @@ impl<'a> Walk<'_, 'a> {
         let (mut writes, mut slot) = (meta.writes, 0);
         while let [spec, rest @ ..] = writes {
             if slot > 0 || !self.writes_own(at, spec) {
-                let key = self.write(at, &Named::of(spec), !spec.optional, false);
-                self.writes_as(at, key, spec, slot, None);
+                let key = self.write(at, &KeyName::from_spec(spec), !spec.optional, false);
+                self.check_written_type(at, key, spec, slot, None);
             }
             (writes, slot) = (rest, slot + 1);
         }
@@ -174,7 +177,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What the prompts of such an agent read.
+    /// Checks the reads in the prompts of a plain agent.
     const fn prompts(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         let (mut prompts, mut sources) = (meta.prompts, meta.sources);
         while let [prompt, rest @ ..] = prompts {
@@ -187,26 +190,28 @@ impl<'a> Walk<'_, 'a> {
             };
             let mut scan = Placeholders::new(prompt);
             let reader = Reader::Prompt { source, target: None };
-            while let Some(place) = scan.place() {
-                if let Some((hash, optional)) = place.plain {
-                    if self.certain(hash) != EVERY {
+            while let Some(span) = scan.next_span() {
+                if let Some((hash, optional)) = span.plain {
+                    if self.certain_key(hash) != EVERY {
                         continue;
                     }
-                    // The end of an optional one includes its `?`.
-                    let end = place.inner - optional as usize;
-                    let name = Named::part(prompt, place.opened, end, hash);
-                    self.read(at, Part::Name, &name, optional, reader);
-                } else if let Some((Source::Key(key), optional)) = scan.parse(&place) {
-                    self.read(at, Part::Name, &Named::new(key), optional, reader);
+                    // The end of an optional placeholder includes its `?`.
+                    let end = span.inner - optional as usize;
+                    let name = KeyName::from_part(prompt, span.opened, end, hash);
+                    self.read(at, StepPart::Name, &name, optional, reader);
+                } else if let Some((Source::Key(key), optional)) = scan.parse(&span) {
+                    self.read(at, StepPart::Name, &KeyName::new(key), optional, reader);
                 }
             }
             prompts = rest;
         }
     }
 
-    /// The key of that name when it is certain and nothing runs at the same time, and it is no secret, so that a read of it needs no closer
-    /// look; [`EVERY`] otherwise. What most reads cost, each call costs as much as several steps.
-    const fn certain(&self, hash: u64) -> usize {
+    /// Returns the key with a hash if its read needs no closer look: the key is certain and not
+    /// secret, and nothing runs concurrently. Returns [`EVERY`] otherwise.
+    ///
+    /// Most reads end here, and each further call costs as much as several steps.
+    const fn certain_key(&self, hash: u64) -> usize {
         if self.parallels == 0
             && self.keys.is_plain()
             && let Ok(key) = self.keys.lookup(hash)
@@ -218,16 +223,18 @@ impl<'a> Walk<'_, 'a> {
         EVERY
     }
 
-    /// Whether a parameter reads such a key, whose type has the number of its own.
+    /// Returns whether a parameter reads a key that needs no closer look and has the same type
+    /// number.
     const fn is_fine(&self, spec: &KeySpec<'a>) -> bool {
         if spec.hash == 0 {
             return false;
         }
-        let key = self.certain(spec.hash);
+        let key = self.certain_key(spec.hash);
         key != EVERY && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
     }
 
-    /// Whether an agent writes a key that it is the first to write, with nothing at the same time: then that is all.
+    /// Records a write of a key that the agent is the first to write, with nothing concurrent.
+    /// Returns whether the write is of this kind.
     const fn writes_own(&mut self, at: usize, spec: &KeySpec<'a>) -> bool {
         let key = self.rows[at].own as usize;
         if key == EVERY || self.parallels > 0 {
@@ -239,7 +246,7 @@ impl<'a> Walk<'_, 'a> {
         true
     }
 
-    /// The loops that an agent or one of its transfer targets may end by name.
+    /// Applies the exits by name of an agent and its transfer targets.
     pub(super) const fn exits(&mut self, at: usize, meta: &AgentMeta<'a>, deepest: usize) {
         each!(target in meta.exits => { self.exit(at, Some(target)) });
         each!(agent in meta.transfer => {
@@ -250,15 +257,16 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Where a read is shown that a renaming may have made.
-const fn part(renamed: Option<usize>) -> Part {
+/// Returns the part of the step at which a read is shown.
+const fn read_part(renamed: Option<usize>) -> StepPart {
     match renamed {
-        Some(i) => Part::Renaming(i),
-        None => Part::Name,
+        Some(i) => StepPart::Renaming(i),
+        None => StepPart::Name,
     }
 }
 
-/// Whether something in a workflow reads one of its outputs, which is the key around it.
+/// Returns whether anything in a workflow reads one of its outputs, which is the key around the
+/// workflow.
 const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     let spec = Spec::new("", "", workflow.steps);
     let mut i = 0;
@@ -283,7 +291,8 @@ const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     false
 }
 
-/// Whether an agent has written its key when it ends a loop: a function returns both at once, `(T, Flow)`.
+/// Returns whether an agent has written its key when it ends a loop. A function returns both at
+/// once, as `(T, Flow)`.
 const fn writes_first(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.kind, AgentKind::Function)
 }

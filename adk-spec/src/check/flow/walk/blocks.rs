@@ -1,60 +1,63 @@
-//! Blocks and their sets of keys: what is certain after them, and where exits go.
+//! [`Block`]: blocks and their sets of keys, which are the keys that are certain after a block or
+//! at an exit.
 
-use super::super::keys::{Key, NEVER, NONE, Named};
-use super::super::{Fault, Flaw, Part, Reader};
+use super::super::keys::{Key, KeyName, NEVER, NONE};
+use super::super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
 use super::Walk;
 use crate::spec::StepKind;
 use crate::text::same;
 
-/// What is certain at the place of the walk.
+/// The keys that are certain at the current place.
 pub(super) const SURE: usize = 0;
-/// What is certain at an exit, on its way to its loop.
+/// The keys that are certain at an exit, on the way to its loop.
 const OUT: usize = 1;
-/// Sets that are no block's.
+/// The number of sets that belong to no block.
 const OWN: usize = 2;
 
-/// The sets of a block.
+/// The keys that are certain at the entry of a block.
 const ENTRY: usize = 0;
-/// Loop, match, try: the meet of the ways out. Parallel: the union of the branches, or their meet where the first wins.
+/// For a loop, match or `try`, the meet of all ways out. For a parallel, the union of the branches,
+/// or their meet if the first branch wins.
 const AFTER: usize = 1;
-/// Parallel: what finished branches wrote and read, and what the open one does.
+/// For a parallel, the keys that finished branches wrote and read, and that the open branch writes
+/// and reads.
 pub(super) const WROTE: usize = 2;
 pub(super) const READ: usize = 3;
 pub(super) const WRITING: usize = 4;
 pub(super) const READING: usize = 5;
 const PER_BLOCK: usize = 6;
 
-/// A set of the block at that depth.
+/// Returns the index of a set of the block at a depth.
 pub(super) const fn set_of(depth: usize, set: usize) -> usize {
     OWN + PER_BLOCK * depth + set
 }
 
-/// How many sets a walk needs.
+/// Returns the number of sets that a walk needs.
 pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
     OWN + PER_BLOCK * depth
 }
 
-/// A block around the place of the walk.
+/// A block around the current place.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::flow) struct Block {
-    pub(super) kind: Kind,
+    pub(super) kind: BlockKind,
     pub(super) at: usize,
-    /// Whether something ends it, for a loop.
+    /// Whether anything ends the block, for a loop.
     pub(super) ends: bool,
 }
 
 impl Block {
-    pub(in crate::check::flow) const EMPTY: Self = Self { kind: Kind::Sequence, at: NONE, ends: false };
+    pub(in crate::check::flow) const EMPTY: Self = Self { kind: BlockKind::Sequence, at: NONE, ends: false };
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Sequence,
     Parallel {
-        /// The first branch wins.
+        /// Whether the first branch wins.
         first: bool,
     },
-    /// Of a parallel or of a match.
+    /// A branch of a parallel, or an arm of a match.
     Branch,
     Match,
     Loop,
@@ -64,16 +67,16 @@ pub(super) enum Kind {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// The end of a loop from inside: to the innermost one, or to that of a name.
+    /// Applies an exit to the innermost loop, or to the loop with a name.
     pub(super) const fn exit(&mut self, at: usize, target: Option<&'a str>) {
         self.sets.copy(OUT, SURE);
-        // What never runs ends nothing.
+        // A step that never runs ends nothing.
         let ends = !self.sets.has(SURE, NEVER);
         let mut d = self.depth;
         while d > 0 {
             d -= 1;
             match self.blocks[d].kind {
-                Kind::Loop => {
+                BlockKind::Loop => {
                     self.blocks[d].ends = self.blocks[d].ends || ends;
                     let takes = match target {
                         None => true,
@@ -84,8 +87,8 @@ impl<'a> Walk<'_, 'a> {
                         return;
                     }
                 }
-                // The lists of an `each` that is broken off do not come to be.
-                Kind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
+                // An `each` that is left early writes no lists.
+                BlockKind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
                 _ => {}
             }
         }
@@ -93,13 +96,14 @@ impl<'a> Walk<'_, 'a> {
             Some(name) => name,
             None => "",
         };
-        // An agent and its transfer targets may have the same exits, and an agent that ends a loop by name may end a loop:
-        // a step has one such fault, with the name if there is one.
+        // An agent and its transfer targets may have the same exits, and an agent that ends a loop
+        // by name may also end any loop. Each step gets one such diagnostic, with the name if there
+        // is one.
         let mut i = 0;
         while i < self.found {
-            let known = &mut self.faults[i];
+            let known = &mut self.diagnostics[i];
             if known.at == at
-                && matches!(known.flaw, Flaw::ExitOutside)
+                && matches!(known.kind, DiagnosticKind::ExitOutside)
                 && (known.key.is_empty() || same(known.key, key))
             {
                 known.key = key;
@@ -107,16 +111,16 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        self.push(Fault::new(at, Part::Name, key, Flaw::ExitOutside));
+        self.push(FlowDiagnostic::new(at, StepPart::Name, key, DiagnosticKind::ExitOutside));
     }
 
-    pub(super) const fn open(&mut self, at: usize, kind: Kind) {
+    pub(super) const fn open(&mut self, at: usize, kind: BlockKind) {
         let d = self.depth;
         self.blocks[d] = Block { kind, at, ends: false };
         self.sets.copy(set_of(d, ENTRY), SURE);
         match kind {
-            Kind::Match | Kind::Loop | Kind::Try => self.sets.fill(set_of(d, AFTER), true),
-            Kind::Parallel { first } => {
+            BlockKind::Match | BlockKind::Loop | BlockKind::Try => self.sets.fill(set_of(d, AFTER), true),
+            BlockKind::Parallel { first } => {
                 self.parallels += 1;
                 self.sets.copy(set_of(d, AFTER), SURE);
                 if first {
@@ -133,20 +137,21 @@ impl<'a> Walk<'_, 'a> {
         self.depth += 1;
     }
 
-    /// The `else` of a try: its steps may have failed at any point, also after earlier attempts.
-    pub(super) const fn otherwise(&mut self, at: usize) {
+    /// Opens the `else` of a `try`. The steps of the `try` may have failed at any point, also in
+    /// earlier attempts.
+    pub(super) const fn open_else(&mut self, at: usize) {
         if self.depth > 0 {
             let d = self.depth - 1;
             self.sets.meet(set_of(d, AFTER), SURE);
             self.sets.copy(SURE, set_of(d, ENTRY));
         }
-        self.open(at, Kind::Else);
+        self.open(at, BlockKind::Else);
         let error = self.keys.enter_else(at);
         self.sets.add(SURE, error);
     }
 
     pub(super) const fn close(&mut self) {
-        // A list of steps that was made by hand may close more than it opens.
+        // A list of steps that was made by hand may close more blocks than it opens.
         if self.depth == 0 {
             return;
         }
@@ -154,37 +159,39 @@ impl<'a> Walk<'_, 'a> {
         let Block { kind, at, ends } = self.blocks[d];
         if let StepKind::Loop { max, until } = self.spec.steps[at].kind {
             if let Some(key) = until {
-                let read = self.read(at, Part::Key, &Named::new(key), false, Reader::Until);
-                self.steers(at, read);
+                let read = self.read(at, StepPart::Key, &KeyName::new(key), false, Reader::Until);
+                self.check_steering_type(at, read);
             }
             if max.is_some() || until.is_some() {
                 self.sets.meet(set_of(d, AFTER), SURE);
             }
-            // The loops around it are not reported as well: the place after it counts as reached.
+            // The place after the loop counts as reached, so that loops around it are not reported
+            // as well.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
+                self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::Endless));
             }
         }
         self.depth = d;
         match kind {
-            Kind::Sequence => {}
-            Kind::Branch => self.close_branch(),
-            Kind::Parallel { .. } => {
+            BlockKind::Sequence => {}
+            BlockKind::Branch => self.close_branch(),
+            BlockKind::Parallel { .. } => {
                 self.parallels -= 1;
                 self.sets.copy(SURE, set_of(d, AFTER));
             }
-            Kind::Try => {
+            BlockKind::Try => {
                 self.sets.meet(set_of(d, AFTER), SURE);
                 self.sets.copy(SURE, set_of(d, AFTER));
             }
-            Kind::Else => self.keys.leave(),
-            Kind::Match | Kind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
-            Kind::Each => {
+            BlockKind::Else => self.keys.leave(),
+            BlockKind::Match | BlockKind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
+            BlockKind::Each => {
                 let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
-                let mut key = self.keys.own(&Named::new(item), false);
+                let mut key = self.keys.written_key(&KeyName::new(item), false);
                 self.keys.leave();
-                // The list may be empty, so that nothing inside is certain; the lists of what is written are.
+                // The list may be empty, so no key inside is certain. The lists of the written keys
+                // are certain.
                 self.sets.copy(SURE, set_of(d, ENTRY));
                 while key != NONE {
                     let Key { list, next, .. } = self.keys.all[key];
@@ -195,7 +202,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
-        // A callback may have answered in its place, or any branch failed.
+        // A callback may have answered in place of the block, or any branch may have failed.
         if self.spec.steps[at].skippable || self.spec.steps[at].skips_branches() {
             self.sets.meet(SURE, set_of(d, ENTRY));
         }
@@ -206,7 +213,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let parent = self.depth - 1;
-        if let Kind::Parallel { first } = self.blocks[parent].kind {
+        if let BlockKind::Parallel { first } = self.blocks[parent].kind {
             if first {
                 self.sets.meet(set_of(parent, AFTER), SURE);
             } else {

@@ -2,7 +2,7 @@ use super::*;
 use crate::spec::StepKind;
 use crate::spec::sketch::*;
 
-/// The arrows, by the names of the boxes.
+/// Returns the arrows, with the names of their boxes.
 fn arrows(all: impl IntoIterator<Item = Steps>) -> Vec<String> {
     let spec = Spec::new("w", "", steps(all));
     let nodes = spec.nodes();
@@ -14,8 +14,8 @@ fn arrows(all: impl IntoIterator<Item = Steps>) -> Vec<String> {
         (letter, at) => format!("{}_{letter}", nodes[at].name),
     };
     let graph = graph(&spec);
-    let opened = graph.parts.iter().filter(|part| matches!(part, Part::Open { .. })).count();
-    let closed = graph.parts.iter().filter(|part| matches!(part, Part::Close)).count();
+    let opened = graph.parts.iter().filter(|part| matches!(part, DrawPart::Open { .. })).count();
+    let closed = graph.parts.iter().filter(|part| matches!(part, DrawPart::Close)).count();
     assert_eq!(opened, closed);
     let line = |kind| match kind {
         ArrowKind::Next => "->",
@@ -66,12 +66,12 @@ fn a_loop_leads_back_and_on() {
         arrows([block("l", kind, agents())]),
         ["start -> a", "a -> b", "b => a [max = 5, until = done]", "b -> finish"]
     );
-    // Two loops that begin with one step.
+    // Two loops that begin with the same step.
     assert_eq!(
         arrows([repeat("l", 2, [repeat("m", 3, agents())])]),
         ["start -> a", "a -> b", "b => a [max = 3]", "b => a [max = 2]", "b -> finish"]
     );
-    // Several ways lead to the end of a round: they meet before it begins anew.
+    // Several arrows lead to the end of a round. They meet before the next round begins.
     let arms = [("A", run(function("a"))), ("_", vec![])];
     assert_eq!(
         arrows([repeat("l", 5, [choice("m", "key", arms)])]),
@@ -80,7 +80,7 @@ fn a_loop_leads_back_and_on() {
 }
 
 #[test]
-fn exits_lead_behind_their_loop() {
+fn exits_lead_to_the_step_after_their_loop() {
     let critic = || run(function("critic").may_exit(true));
     assert_eq!(
         arrows([repeat("l", None, [critic(), run(function("b"))]), run(function("c"))]),
@@ -98,7 +98,7 @@ fn exits_lead_behind_their_loop() {
             "a ~> finish [exit]"
         ]
     );
-    // Out of an instance as well, and never out of a workflow.
+    // An exit leaves an instance, but never a workflow.
     let inner = workflow("inner", [repeat("l", 2, [leave("l")]), critic()]);
     assert_eq!(
         arrows([repeat("l", 3, [run_as("second", inner)])]),
@@ -109,12 +109,12 @@ fn exits_lead_behind_their_loop() {
             "second::critic -> finish"
         ]
     );
-    // Outside of loops it is a fault and leads nowhere.
+    // An exit outside of loops is an error, and leads nowhere.
     assert_eq!(arrows([critic()]), ["start -> critic", "critic -> finish"]);
 }
 
 #[test]
-fn whoever_takes_over_goes_on_with_the_next_step() {
+fn every_transfer_target_continues_with_the_next_step() {
     let support = llm("support").transfer(leak([leak(llm("billing")), leak(llm("tech"))]));
     assert_eq!(
         arrows([run(support), run(function("a"))]),

@@ -1,13 +1,14 @@
-//! The keys that there are at a step.
+//! [`KnownKeys`]: the keys that exist at a step.
 
-use super::{apart, common_loop, holds};
+use super::{are_in_siblings, common_loop, holds};
 use crate::effects::Effects;
 use crate::spec::{ERROR_KEY, Spec, StepKind};
 
-/// The keys that are declared, the elements around a step, and what other steps write, as often as they do.
+/// The declared keys, the elements around a step, and the keys that other steps write, with
+/// repetitions.
 ///
-/// What the step writes itself is not among them, unless it runs again in a loop.
-pub(super) struct Known<'s, 'a> {
+/// Writes of the step itself are included only if the step runs again in a loop.
+pub(super) struct KnownKeys<'s, 'a> {
     spec: &'s Spec<'a>,
     at: usize,
     end: usize,
@@ -15,8 +16,8 @@ pub(super) struct Known<'s, 'a> {
     effects: Option<Effects<'a>>,
 }
 
-impl<'s, 'a> Known<'s, 'a> {
-    /// What the steps up to `end` write.
+impl<'s, 'a> KnownKeys<'s, 'a> {
+    /// Creates the iterator over the keys that steps before `end` write.
     pub(super) const fn up_to(spec: &'s Spec<'a>, at: usize, end: usize) -> Self {
         Self { spec, at, end, place: 0, effects: None }
     }
@@ -32,7 +33,7 @@ impl<'s, 'a> Known<'s, 'a> {
             }
             let i = self.place;
             self.place += 1;
-            if let Some(key) = spec.declared(i) {
+            if let Some(key) = spec.declared_key(i) {
                 return Some(key.name);
             }
             let i = i - spec.declared_count();
@@ -45,7 +46,7 @@ impl<'s, 'a> Known<'s, 'a> {
                 StepKind::Else if holds(spec, i, self.at) => return Some(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
                     let runs_once = i == self.at && common_loop(spec, i, i).is_none();
-                    let is_apart = is_before && apart(spec, i, self.at);
+                    let is_apart = is_before && are_in_siblings(spec, i, self.at);
                     if !runs_once && !is_apart {
                         self.effects = Some(Effects::writes(meta, &spec.steps[i].renames).outside());
                     }

@@ -1,32 +1,42 @@
-//! Types at run time, where they can be compared by themselves.
+//! The comparison of types at run time, by `TypeId`.
 
 use super::super::keys::{Key, Writer};
-use super::super::{Fault, Flaw, Part};
-use super::{KEPT, Row};
+use super::super::{DiagnosticKind, FlowDiagnostic, StepPart};
+use super::{KEPT, TypeRow};
 use crate::effects::{Act, Effects};
 use crate::spec::{KeySpec, Spec, StepKind};
 use crate::type_names::{differ, is_option};
 
-/// The faults of a tree that is built at run time.
-pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
-    let mut faults: Vec<Fault<'a>> = Vec::new();
+/// Returns the diagnostics of types in a tree that is built at run time.
+pub(in crate::check::flow) fn diagnostics<'a>(
+    spec: &Spec<'a>,
+    keys: &[Key<'a>],
+    rows: &[TypeRow],
+) -> Vec<FlowDiagnostic<'a>> {
+    let mut diagnostics: Vec<FlowDiagnostic<'a>> = Vec::new();
     for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
         let StepKind::Agent { meta, .. } = step.kind else { continue };
         let mut all = Effects::of(meta, &step.renames);
         while let Some(effect) = all.next() {
             let (key, own, reads, part) = match effect.act {
                 Act::Read { spec, slot, renamed, target: None } if slot < KEPT => {
-                    (row.reads[slot], spec, true, renamed.map_or(Part::Name, Part::Renaming))
+                    (row.reads[slot], spec, true, renamed.map_or(StepPart::Name, StepPart::Renaming))
                 }
-                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false, Part::Name),
+                Act::Write { spec, slot, .. } if slot < KEPT => {
+                    (row.writes[slot], spec, false, StepPart::Name)
+                }
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
             let differs = differs(&own, &writer, reads && own.optional && is_option(writer.spec.ty));
             if differs {
                 let ty = own.ty;
-                let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-                faults.push(Fault::new(at, part, name, flaw));
+                let kind = if reads {
+                    DiagnosticKind::ReadAs { ty, writer }
+                } else {
+                    DiagnosticKind::WrittenAs { ty, writer }
+                };
+                diagnostics.push(FlowDiagnostic::new(at, part, name, kind));
             }
         }
     }
@@ -34,14 +44,15 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
     for (i, (output, row)) in outputs.enumerate() {
         let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
         if !output.any && differs(output, &writer, false) {
-            let flaw = Flaw::ReadAs { ty: output.ty, writer };
-            faults.push(Fault::new(spec.steps.len() + i, Part::Name, name, flaw));
+            let kind = DiagnosticKind::ReadAs { ty: output.ty, writer };
+            diagnostics.push(FlowDiagnostic::new(spec.steps.len() + i, StepPart::Name, name, kind));
         }
     }
-    faults
+    diagnostics
 }
 
-/// Compares types by themselves where both are known and no list is around; what is `inside` an `Option` is compared by name.
+/// Compares types by `TypeId` if both are known and no list is around the written one. Types inside
+/// an `Option` are compared by name.
 fn differs(own: &KeySpec<'_>, writer: &Writer<'_>, inside: bool) -> bool {
     match (own.type_id(), writer.spec.type_id()) {
         (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,

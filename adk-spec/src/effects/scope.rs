@@ -1,23 +1,23 @@
-//! The keys of an instance, which are those of all that belongs to it.
+//! [`KeyScope`]: the key names of an instance, which apply to everything that belongs to it.
 
 use super::below::contains;
 use crate::spec::{AgentMeta, Renames};
 use crate::text::same;
 
-/// Whose names the keys of agents are.
+/// The map from the key names of an agent to those of the workflow around it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct KeyScope<'a> {
     /// The agent of the step.
     pub(super) own: &'a AgentMeta<'a>,
-    /// The keys of the step, which its transfer targets and tools have as well.
+    /// The renamings of the step, which also apply to its transfer targets and tools.
     pub(super) renames: &'a Renames<'a>,
-    /// The workflow inside of which the step is; `None` for the one that is looked at.
+    /// The workflow that contains the step; `None` for the checked workflow itself.
     pub(super) workflow: Option<&'a AgentMeta<'a>>,
 }
 
-impl<'a> Place<'a> {
-    /// The key that is read as `key`, and by which renaming.
-    pub(super) const fn read(&self, key: &'a str) -> (&'a str, Option<usize>) {
+impl<'a> KeyScope<'a> {
+    /// Returns the key that a read of `key` reads, and the index of the renaming.
+    pub(super) const fn read_key(&self, key: &'a str) -> (&'a str, Option<usize>) {
         let renamed = self.renames.reads;
         let mut i = 0;
         while i < renamed.len() {
@@ -29,8 +29,9 @@ impl<'a> Place<'a> {
         (key, None)
     }
 
-    /// The key that something which belongs to the step writes as `key`: one that its agent writes has that one's name.
-    pub(super) const fn written(&self, key: &'a str) -> &'a str {
+    /// Returns the key that a write of `key` writes. A key that the step's agent writes has the
+    /// name of the agent's output.
+    pub(super) const fn written_key(&self, key: &'a str) -> &'a str {
         let (own, mut i) = (self.own.writes, 0);
         while i < own.len() && i < self.renames.writes.len() {
             if same(own[i].name, key) {
@@ -41,10 +42,11 @@ impl<'a> Place<'a> {
         key
     }
 
-    /// Rule 6: an agent that may transfer has written its key only when each of its targets writes it too.
+    /// Rule 6: an agent that may transfer has written its key only if each of its targets writes
+    /// the key too.
     pub(super) const fn targets_write(&self, meta: &AgentMeta<'a>, key: &str, deepest: usize) -> bool {
         each!(target in meta.transfer => {
-            let writes = any!(own in target.writes => !own.optional && same(self.written(own.name), key));
+            let writes = any!(own in target.writes => !own.optional && same(self.written_key(own.name), key));
             if !writes || deepest == 0 || !self.targets_write(target, key, deepest - 1) {
                 return false;
             }
@@ -52,12 +54,12 @@ impl<'a> Place<'a> {
         true
     }
 
-    /// Whether a key is read from another one here.
+    /// Returns whether a key is read from another key here.
     pub(super) const fn is_renamed(&self, key: &str) -> bool {
         any!(renamed in self.renames.reads => same(renamed.0, key) && !same(renamed.1, key))
     }
 
-    /// Whether the workflow inside of which the step is has an output of that name.
+    /// Returns whether the workflow that contains the step has an output with this name.
     pub(super) const fn is_output(&self, key: &str) -> bool {
         match self.workflow {
             Some(around) => contains(around.writes, key),
@@ -66,7 +68,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What an instance calls the key that its agent writes at that place.
-pub(crate) const fn written_as<'a>(meta: &AgentMeta<'a>, renames: &Renames<'a>, slot: usize) -> &'a str {
+/// Returns an instance's name for the key that its agent writes at an index.
+pub(crate) const fn output_name<'a>(meta: &AgentMeta<'a>, renames: &Renames<'a>, slot: usize) -> &'a str {
     if slot < renames.writes.len() { renames.writes[slot] } else { meta.writes[slot].name }
 }

@@ -1,18 +1,19 @@
 //! [`Bounds`] as a table.
 
-use super::{Bounds, Causes, Cost, Kind, Place, total};
-use crate::check::bounds::cause;
+use super::{Bounds, BoundsCursor, Cost, ShareKind, UnboundedCauses, total};
+use crate::check::bounds::describe_cause;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-/// A table: a line for each number, with the step that contributes most to it or has no limit, and whether a run is known to
-/// end.
+/// Writes a table: a line for each number, with the step that contributes most to it or has no
+/// limit, and whether a run is known to end.
 ///
 /// ```
 /// # use adk_spec as adk;
 /// use adk::spec::{AgentKind, AgentMeta, Spec, Step, StepKind};
 /// # use std::time::Duration;
-/// const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic").timeout(Duration::from_secs(30));
+/// const CRITIC: AgentMeta<'static> =
+///     AgentMeta::new(AgentKind::Llm, "critic").timeout(Duration::from_secs(30));
 /// let steps = [
 ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
 ///     Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 1),
@@ -30,51 +31,53 @@ impl fmt::Display for Bounds<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut without = None;
         for cost in Cost::ALL {
-            let mut causes = Causes::new();
-            let sum = total(Place::start(self.steps), cost, &mut causes);
+            let mut causes = UnboundedCauses::new();
+            let sum = total(BoundsCursor::start(self.steps), cost, &mut causes);
             let name = match cost {
                 Cost::Time => "time".to_owned(),
                 _ => cost.word().replace('_', " "),
             };
-            let most = sum.costs.of(cost);
+            let most = sum.costs.get(cost);
             let mut why = String::new();
             let part = sum.largest;
             if most.is_none() {
-                why = causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), cause);
+                why = causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), describe_cause);
                 if !matches!(cost, Cost::ToolCalls | Cost::Tokens) {
                     without = without.or(Some(why.clone()));
                 }
             } else if part.total > 0 {
-                write!(why, "{} `{}`: {}", part.kind.word(), part.name, shown(cost, part.total))?;
-                if let (Kind::Loop(_, each) | Kind::Each(_, each) | Kind::Try(_, each), Some(parts)) =
-                    (part.kind, part.kind.parts())
+                write!(why, "{} `{}`: {}", part.kind.word(), part.name, to_text(cost, part.total))?;
+                if let (
+                    ShareKind::Loop(_, each) | ShareKind::Each(_, each) | ShareKind::Try(_, each),
+                    Some(parts),
+                ) = (part.kind, part.kind.parts())
                 {
-                    let (of, max, parts) = parts;
-                    write!(why, ", {} {of} each of {max} {parts}", shown(cost, each))?;
+                    let (preposition, max, parts) = parts;
+                    write!(why, ", {} {preposition} each of {max} {parts}", to_text(cost, each))?;
                 }
             }
-            let most = most.map_or_else(|| "unbounded".to_owned(), |most| shown(cost, most));
+            let most = most.map_or_else(|| "unbounded".to_owned(), |most| to_text(cost, most));
             writeln!(f, "{}", format!("{name:<12} {most:<10} {why}").trim_end())?;
         }
         match (without, self.model_calls, self.time) {
             (None, Some(calls), Some(time)) => {
                 let s = if calls == 1 { "" } else { "s" };
-                write!(f, "ends         at most {calls} call{s}, {}", length(time))
+                write!(f, "ends         at most {calls} call{s}, {}", to_duration_text(time))
             }
             (why, ..) => write!(f, "ends         not known: {}", why.unwrap_or_default()),
         }
     }
 }
 
-fn shown(cost: Cost, amount: u64) -> String {
+fn to_text(cost: Cost, amount: u64) -> String {
     match cost {
-        Cost::Time => length(Duration::from_millis(amount)),
+        Cost::Time => to_duration_text(Duration::from_millis(amount)),
         _ => amount.to_string(),
     }
 }
 
-/// A length of time in the two greatest units that it has: `72 h 14 min`.
-fn length(time: Duration) -> String {
+/// Formats a duration in its two largest units: `72 h 14 min`.
+fn to_duration_text(time: Duration) -> String {
     let millis = super::millis(time);
     let units = [(3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms")];
     let mut rest = millis;
@@ -102,7 +105,9 @@ impl fmt::Debug for Bounds<'_> {
 
 impl PartialEq for Bounds<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let numbers = |of: &Self| (of.rounds, of.model_calls, of.tool_calls, of.tokens, of.time);
+        let numbers = |bounds: &Self| {
+            (bounds.rounds, bounds.model_calls, bounds.tool_calls, bounds.tokens, bounds.time)
+        };
         numbers(self) == numbers(other)
     }
 }
