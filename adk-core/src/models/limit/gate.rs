@@ -1,4 +1,4 @@
-//! [`Gate`]: the calls of one provider, let through in turns.
+//! [`Gate`]: a queue that admits the calls of one provider within its [`RateLimit`].
 
 use super::RateLimit;
 use crate::RunId;
@@ -9,10 +9,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// The time over which calls and tokens are counted.
+/// The period in which calls and tokens are counted.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Lets calls of a provider through as its limit allows. Runs take turns: one that wants many calls at once delays another by one.
+/// Admits calls of a provider as its limit allows. Runs take turns, so a run with many calls delays
+/// another run by only one call.
 #[derive(Debug)]
 pub(crate) struct Gate {
     limit: RateLimit,
@@ -21,17 +22,17 @@ pub(crate) struct Gate {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The runs in the order of their turns, each with its calls. None is empty.
+    /// The runs in the order of their turns, each with its waiting calls, at least one.
     waiting: VecDeque<(RunId, VecDeque<Arc<Notify>>)>,
-    /// The calls of the last minute, oldest first.
+    /// The calls that started in the last minute, oldest first.
     recent: VecDeque<Call>,
-    /// Those of `recent` together.
+    /// The sum of the tokens of `recent`.
     tokens: u64,
-    /// How many are in flight.
+    /// Number of calls in flight.
     open: u32,
-    /// How many were let through.
+    /// Number of admitted calls, which numbers them.
     count: u64,
-    /// The provider has asked to be left alone until then.
+    /// The end of a pause that the provider requested.
     closed: Option<Instant>,
 }
 
@@ -51,7 +52,7 @@ impl Gate {
         &self.limit
     }
 
-    /// Waits until that call of a run may be made, which needs about so many tokens.
+    /// Waits until a call of `run` with an estimated number of tokens may start.
     pub(crate) async fn enter(self: &Arc<Self>, run: RunId, tokens: u64) -> Permit {
         let place = Place::take(self, run);
         loop {
@@ -64,7 +65,7 @@ impl Gate {
         }
     }
 
-    /// Lets nothing through for that time.
+    /// Admits no calls for this time.
     pub(crate) fn close(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut state = lock(&self.state);
@@ -72,16 +73,16 @@ impl Gate {
     }
 }
 
-/// What a call at the gate may do.
+/// The decision on a waiting call.
 enum Pass {
     Through(u64),
-    /// Not before that time.
+    /// The call may start at this time at the earliest.
     At(Instant),
-    /// When another has ended, or has had its turn.
+    /// The call waits until another call ends or leaves the queue.
     Later,
 }
 
-/// A call that waits at the gate.
+/// A call that waits at the gate. Dropping it removes it from the queue.
 struct Place<'a> {
     gate: &'a Gate,
     run: RunId,
@@ -117,7 +118,8 @@ impl<'a> Place<'a> {
 }
 
 impl Drop for Place<'_> {
-    /// It has passed, or nobody waits for it any more: the next run is next.
+    /// Removes the call and moves its run to the end of the queue, after a pass as well as after a
+    /// cancellation.
     fn drop(&mut self) {
         let mut state = lock(&self.gate.state);
         if let Some(at) = state.waiting.iter().position(|(run, _)| *run == self.run)
@@ -143,7 +145,8 @@ impl State {
         }
     }
 
-    /// What is in the way of a call that needs so many tokens.
+    /// Decides whether a call with this number of tokens may start now, and numbers the call if it
+    /// may.
     fn blocked(&mut self, limit: &RateLimit, tokens: u64, now: Instant) -> Pass {
         while let Some(call) = self.recent.pop_front_if(|call| now >= call.at + WINDOW) {
             self.tokens -= call.tokens;
@@ -176,7 +179,7 @@ impl State {
     }
 }
 
-/// A call that was let through; it has ended when this is dropped.
+/// An admitted call. Dropping it ends the call.
 #[derive(Debug)]
 pub(crate) struct Permit {
     gate: Arc<Gate>,
@@ -184,7 +187,7 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// So many tokens it was in truth.
+    /// Replaces the estimated tokens by the actual number.
     pub(crate) fn settle(&self, tokens: u64) {
         let mut state = lock(&self.gate.state);
         if let Ok(at) = state.recent.binary_search_by_key(&self.number, |call| call.number)
@@ -196,7 +199,7 @@ impl Permit {
         state.wake();
     }
 
-    /// The provider asks to be left alone for that time.
+    /// Pauses the provider for the time that it requested.
     pub(crate) fn close(&self, wait: Duration) {
         self.gate.close(wait);
     }

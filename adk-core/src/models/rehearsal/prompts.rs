@@ -1,14 +1,16 @@
-//! What a model is asked, for people to read before they pay for it.
+//! Printed requests of a [`Rehearsal`](super::Rehearsal), for users who check prompts before they
+//! pay for model calls.
 
 use super::Who;
 use crate::content::{Content, Part, Role};
 use crate::models::model::ModelRequest;
 use std::fmt;
 
-/// As many characters of a text are shown; the rest is counted.
+/// Maximum number of printed characters of a text; the rest is only counted.
 const SHOWN: usize = 2_000;
 
-/// A request: the filled prompt, what was heard since the model's last words, and the tools.
+/// Displays a request: the filled prompt, the messages since the last reply of the model, and the
+/// tools.
 pub(super) struct Prompt<'a>(pub(super) &'a ModelRequest);
 
 impl fmt::Display for Prompt<'_> {

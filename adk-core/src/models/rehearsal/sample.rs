@@ -1,39 +1,41 @@
-//! A value that fits a JSON schema.
+//! [`Sampler`]: generates values that fit a JSON schema.
 
 use serde_json::{Map, Number, Value, json};
 
-/// How deep values are nested at the most; what is deeper is left out where it may be.
+/// Maximum depth of nested values. Deeper optional values are omitted.
 const DEEPEST: usize = 16;
 
-/// Makes values of schemas as `schemars` writes them. A `pattern` and conditions (`if`, `not`) are not looked at.
+/// Generates values for schemas as `schemars` writes them. Ignores `pattern` and conditions (`if`,
+/// `not`).
 pub(super) struct Sampler {
     /// The round of the innermost loop, counted from 1.
     pub(super) round: u32,
-    /// In which round the loops end.
+    /// The round in which loops end.
     pub(super) rounds: u32,
 }
 
-/// The place of a value in a schema.
+/// The position of a value in a schema.
 #[derive(Clone)]
 struct At<'a> {
     root: &'a Value,
-    /// The property, or the schema around it: strings say it.
+    /// The name of the property, or of the schema that contains the value. Generated strings
+    /// contain it.
     name: &'a str,
-    /// The place in a list, from 0: its elements differ.
+    /// The index in a list, so that elements differ.
     index: usize,
-    /// References on the way, to see recursion.
+    /// The references that lead to this position, to detect recursion.
     refs: Vec<&'a str>,
     depth: usize,
 }
 
 impl Sampler {
-    /// A value of a schema, `null` where there is none. `name` says what the value is of.
+    /// Returns a value for a schema, or `null` if no value fits. Generated strings contain `name`.
     pub(super) fn sample(&self, schema: &Value, name: &str) -> Value {
         let at = At { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
         self.value(schema, &at).unwrap_or(Value::Null)
     }
 
-    /// `None` where a value would have to be endless, or where there is none.
+    /// Returns `None` if the value would be endless, or if no value fits.
     fn value(&self, schema: &Value, at: &At<'_>) -> Option<Value> {
         if at.depth > DEEPEST {
             return None;
@@ -82,7 +84,7 @@ impl Sampler {
         }
     }
 
-    /// One after the other, by round and place: in each round another is the first.
+    /// Returns all elements, beginning with another one in each round and at each index.
     fn turns<'v, T>(&self, all: &'v [T], at: &At<'_>) -> impl Iterator<Item = &'v T> + use<'v, T> {
         let first = match all.len() {
             0 => 0,
@@ -101,7 +103,7 @@ impl Sampler {
         self.value(target, &inner)
     }
 
-    /// The keywords next to `anyOf` or `allOf`: more properties of the same object.
+    /// Adds the properties of an object schema that also has `anyOf` or `allOf`.
     fn joined(&self, mut value: Value, schema: &Map<String, Value>, at: &At<'_>) -> Value {
         if value.is_object()
             && schema.contains_key("properties")
@@ -131,7 +133,7 @@ impl Sampler {
                 }
             }
         } else if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
-            // A map: one entry shows its shape.
+            // A map shows its shape in one entry.
             let inner = At { depth: at.depth + 1, ..at.clone() };
             if let Some(value) = self.value(values, &inner) {
                 made.insert(self.key(schema, at), value);
@@ -140,7 +142,7 @@ impl Sampler {
         Some(Value::Object(made))
     }
 
-    /// The key of a map's entry; a map from numbers has keys that are numbers.
+    /// Returns the key of a map entry. A map with numeric keys has a pattern for digits.
     fn key(&self, schema: &Map<String, Value>, at: &At<'_>) -> String {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         match patterns.and_then(|patterns| patterns.keys().next()) {
@@ -155,7 +157,7 @@ impl Sampler {
         let least = count("minItems").unwrap_or(0);
         let fixed_len = fixed.map_or(0, Vec::len);
         let item = schema.get("items").filter(|item| **item != Value::Bool(false));
-        // Two elements, so that a list is seen to be one.
+        // Lists get two elements, so that they are recognizable as lists.
         let wanted = match item {
             Some(_) => (fixed_len + if fixed.is_none() { 2 } else { 0 }).max(least),
             None => fixed_len,
@@ -176,14 +178,15 @@ impl Sampler {
         Some(Value::Array(made))
     }
 
-    /// From the lower limit in the first round to the upper one in the last; the round itself without limits.
+    /// Returns the lower limit in the first round and the upper limit in the last round. Without
+    /// limits, returns the round.
     fn number(&self, schema: &Map<String, Value>, at: &At<'_>, integer: bool) -> Option<Value> {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
         let step = limit("multipleOf").filter(|step| *step > 0.0).unwrap_or(if integer { 1.0 } else { 0.0 });
         let gap = if step > 0.0 { step } else { 0.5 };
         let low = limit("minimum").or(limit("exclusiveMinimum").map(|low| low + gap));
         let high = limit("maximum").or(limit("exclusiveMaximum").map(|high| high - gap));
-        // The limits of a type are none of the user's.
+        // Limits that schemars derives from the integer type are not limits of the user.
         let (low, high) = match (low, high, schema.get("format").and_then(Value::as_str)) {
             (Some(low), Some(high), Some(format)) if format.contains("int") && is_types_own(low, high) => {
                 (Some(low.max(0.0)), None)
@@ -248,7 +251,7 @@ impl Sampler {
     }
 }
 
-/// The first type that is not null; told by what else there is where none is named.
+/// Returns the first type that is not null. Without a type, derives the type from other keywords.
 fn kind(schema: &Map<String, Value>) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
@@ -266,7 +269,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const") == Some(&Value::Null)
 }
 
-/// Whether these are the limits of `u8`, `i8`, `u16` and so on.
+/// Reports whether these are the limits of an integer type such as `u8` or `i16`.
 fn is_types_own(low: f64, high: f64) -> bool {
     [8, 16, 32, 64].iter().any(|bits| {
         let half = 2f64.powi(bits - 1);

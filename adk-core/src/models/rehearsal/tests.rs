@@ -1,4 +1,4 @@
-//! What is rehearsed fits the types that it is read as.
+//! Tests that generated values fit the types that read them.
 
 use super::*;
 use crate::Name;
@@ -14,7 +14,7 @@ fn sampler(round: u32) -> Sampler {
     Sampler { round, rounds: 2 }
 }
 
-/// The value fits the type, in several rounds.
+/// Checks that the values of several rounds fit the type, and returns the last value.
 fn fits<T: JsonSchema + Serialize + DeserializeOwned>() -> Value {
     let output = OutputKey::json::<T>("it");
     let schema = output.schema.map(|schema| schema()).unwrap();
@@ -34,7 +34,7 @@ enum Severity {
     High,
 }
 
-/// A documented enum is `oneOf` consts.
+/// A documented enum has the schema `oneOf` with constants.
 #[derive(JsonSchema, Serialize, Deserialize)]
 enum Documented {
     /// Fine.

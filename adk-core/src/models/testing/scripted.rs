@@ -1,4 +1,4 @@
-//! A model that follows a script.
+//! [`ScriptedModel`]: a model that follows a script.
 
 use super::Reply;
 use crate::Name;
@@ -10,11 +10,12 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// A model that says what the test tells it, and remembers what it was asked.
+/// A model that replies by a script and records its requests.
 ///
-/// Each agent has a script of its own, begun with [`on`](Self::on); what is added before any `on` is for all
-/// agents that have none, in the order in which they ask. An agent that asks for more than its script holds gets an
-/// error that says so. Clones are one model: keep one to ask it afterwards.
+/// Each agent has its own script, which begins with [`on`](Self::on). Replies before any `on` are
+/// for all agents without a script, in the order of their requests. An agent that exceeds its
+/// script gets an error with this reason. Clones share one state: keep a clone to inspect the
+/// requests later.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -41,14 +42,14 @@ pub struct ScriptedModel {
 #[derive(Default)]
 struct Inner {
     scripts: Vec<Script>,
-    /// The script that is being written; the first is that of all agents.
+    /// Index of the script that the builder extends.
     at: usize,
     requests: Vec<Arc<ModelRequest>>,
 }
 
 #[derive(Default)]
 struct Script {
-    /// `None`: for agents that have no script of their own.
+    /// `None` for the script of all agents without their own script.
     agent: Option<Name>,
     replies: Vec<Reply>,
     next: usize,
@@ -56,12 +57,12 @@ struct Script {
 }
 
 impl ScriptedModel {
-    /// A model without a script.
+    /// Creates a model without a script.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on with the script of an agent.
+    /// Continues the script of an agent. Creates the script if it does not exist.
     #[must_use]
     pub fn on(self, agent: impl Into<Name>) -> Self {
         lock(&self.inner).open(Some(agent.into()));
@@ -87,13 +88,13 @@ impl ScriptedModel {
         self.reply(Reply::new().json(value))
     }
 
-    /// Adds a call of a tool, with an object of arguments.
+    /// Adds a tool call with an object of arguments.
     #[must_use]
     pub fn call(self, name: impl Into<String>, args: Value) -> Self {
         self.reply(Reply::new().call(name, args))
     }
 
-    /// Adds several calls in one reply.
+    /// Adds several tool calls in one reply.
     #[must_use]
     pub fn calls<N: Into<String>>(self, calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         let add = |reply: Reply, (name, args): (N, Value)| reply.call(name, args);
@@ -106,24 +107,25 @@ impl ScriptedModel {
         self.reply(Reply::error(kind, message))
     }
 
-    /// The last reply of this script is given again and again.
+    /// Repeats the last reply of this script without end.
     #[must_use]
     pub fn repeat_last(self) -> Self {
         lock(&self.inner).script().repeats = true;
         self
     }
 
-    /// All requests so far, in the order in which they came; a repeated attempt is one more.
+    /// Returns all requests so far in their order of arrival. A repeated attempt is a further
+    /// request.
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
         lock(&self.inner).requests.clone()
     }
 
-    /// The requests of one agent.
+    /// Returns the requests of one agent.
     pub fn requests_of(&self, agent: &str) -> Vec<Arc<ModelRequest>> {
         self.requests().into_iter().filter(|request| *request.info.agent == *agent).collect()
     }
 
-    /// How many replies the agent has not asked for yet.
+    /// Returns how many replies of the agent's script are unused.
     pub fn left(&self, agent: &str) -> usize {
         let mut inner = lock(&self.inner);
         inner.find(agent).map_or(0, |script| script.replies.len().saturating_sub(script.next))
@@ -131,7 +133,7 @@ impl ScriptedModel {
 }
 
 impl Inner {
-    /// The script of an agent, made when there is none.
+    /// Makes the script of an agent current. Creates the script if it does not exist.
     fn open(&mut self, agent: Option<Name>) {
         let found = self.scripts.iter().position(|script| script.agent == agent);
         self.at = found.unwrap_or(self.scripts.len());
@@ -140,7 +142,7 @@ impl Inner {
         }
     }
 
-    /// The script that is being written.
+    /// Returns the current script.
     fn script(&mut self) -> &mut Script {
         if self.scripts.is_empty() {
             self.open(None);
@@ -148,7 +150,7 @@ impl Inner {
         &mut self.scripts[self.at]
     }
 
-    /// The script that an agent follows.
+    /// Returns the script that an agent follows.
     fn find(&mut self, agent: &str) -> Option<&mut Script> {
         let own = |script: &Script| script.agent.as_ref().is_some_and(|name| **name == *agent);
         let found = self.scripts.iter().position(own);

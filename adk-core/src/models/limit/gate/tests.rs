@@ -6,7 +6,8 @@ fn run(number: u128) -> RunId {
     format!("e-{}", uuid::Uuid::from_u128(number)).parse().expect("an id")
 }
 
-/// Makes calls of several runs at once, each of that length; when and by whom each was begun.
+/// Runs calls of several runs concurrently, each for `length`. Returns the start time and the run
+/// of each call.
 async fn begun(limit: RateLimit, calls: &[(u128, u64)], length: Duration) -> Vec<(u64, u128)> {
     let (gate, start) = (Gate::new(limit), Instant::now());
     let log = Arc::new(Mutex::new(Vec::new()));
@@ -84,7 +85,7 @@ async fn a_provider_that_asks_to_be_left_alone() {
     assert_eq!(start.elapsed(), Duration::from_secs(20));
 }
 
-/// Against a count by hand of all minutes.
+/// Compares the start times with a count of all minutes.
 #[tokio::test(start_paused = true)]
 async fn any_mix_keeps_the_limits_and_is_fair() {
     let mut seed = std::env::var("ADK_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7_u64);
@@ -102,7 +103,7 @@ async fn any_mix_keeps_the_limits_and_is_fair() {
             let minute = log.iter().filter(|(other, _)| (*at..*at + 60).contains(other)).count();
             assert!(minute <= most as usize, "{minute} calls in a minute of {most}: {log:?}");
         }
-        // Those before all have come to the gate are in nobody's turn.
+        // The first calls start before all calls are queued, so they take no turns.
         let mut made: HashMap<u128, usize> = HashMap::new();
         let (first, later) = log.split_at(3);
         let wanted = |of: u128| {
