@@ -1,4 +1,4 @@
-//! Agents of this crate: language models, `await`, and agents as tools.
+//! Agents of this crate: LLM agents, `await` steps, and agents as tools.
 
 pub(crate) mod about;
 pub(crate) mod agent_tool;

@@ -1,5 +1,5 @@
-//! The description of an agent that was made at run time: the same [`AgentMeta`] that macros write as a const, and what
-//! it borrows from.
+//! [`About`]: the description of an agent. An agent that is built at run time has the same
+//! [`AgentMeta`] that macros write as a constant, together with the values that it borrows.
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
@@ -8,7 +8,7 @@ use self_cell::self_cell;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a description says, owned.
+/// The owned values of a description.
 pub(crate) struct Parts {
     pub(crate) kind: AgentKind,
     pub(crate) name: String,
@@ -20,16 +20,16 @@ pub(crate) struct Parts {
     pub(crate) may_exit: bool,
     pub(crate) exits: Vec<String>,
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
-    /// It may have tools that are known at run time only.
+    /// Whether the agent may have tools that are known only at run time.
     pub(crate) more_tools: bool,
     pub(crate) compacts: bool,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
-    /// Who may answer an `await`; `None` for the user who began the run.
+    /// Permitted answerers of an `await`; `None` for the user who started the run.
     pub(crate) by: Option<AnsweredBy>,
-    /// Says what is wrong with a value that an `await` is answered with.
+    /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
     pub(crate) accepts: Option<Accepts>,
-    /// The schema of the value that a model or a person gives, which it writes.
+    /// The schema of the value that the agent writes, from a model or from an answer.
     pub(crate) schema: Option<ValueSchema>,
 }
 
@@ -58,7 +58,7 @@ impl Parts {
     }
 }
 
-/// The lists that a description refers to.
+/// The lists that a description borrows.
 struct Lists<'a> {
     prompts: Vec<&'a str>,
     reads: Vec<KeySpec<'a>>,
@@ -84,7 +84,7 @@ self_cell!(
     }
 );
 
-/// A description: the const of a macro, or one that was made at run time.
+/// A description: a constant of a macro, or a description that is built at run time.
 pub(crate) struct About {
     repr: Repr,
     announced: AnnouncedKeys,
@@ -96,12 +96,12 @@ enum Repr {
 }
 
 impl About {
-    /// What a macro wrote.
+    /// Creates the description that a macro declares.
     pub(crate) const fn constant(meta: &'static AgentMeta<'static>) -> Self {
         Self { repr: Repr::Const(meta), announced: AnnouncedKeys::constant(meta) }
     }
 
-    /// What a builder was told.
+    /// Creates the description of an agent that is built at run time.
     pub(crate) fn made(parts: Parts) -> Self {
         let listed = Listed::new(parts, |parts| Lists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
@@ -141,7 +141,7 @@ impl About {
         }
     }
 
-    /// What it may write.
+    /// Returns the keys that the agent may write.
     pub(crate) fn announced(&self) -> AnnouncedKeys {
         self.announced.clone()
     }

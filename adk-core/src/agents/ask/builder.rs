@@ -1,4 +1,4 @@
-//! An `await` that is made at run time.
+//! [`Await`]: an `await` step that is built at run time.
 
 use super::{Form, Question, value_of};
 use crate::agents::about::{About, Parts};
@@ -15,11 +15,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A step that waits for a value from outside, mostly a person's decision, and writes it to a key: `await` in a
-/// workflow, this in a tree that is made at run time.
+/// A step that waits for a value from outside, mostly a decision of a person, and writes the value
+/// to a key. A workflow declares it as `await`; a tree that is built at run time contains this
+/// type.
 ///
-/// The run pauses and is listed by [`Runner::waiting`](crate::Runner::waiting); [`Runner::answer`](crate::Runner::answer)
-/// gives the value, in this process or another.
+/// The run pauses, and [`Runner::waiting`](crate::Runner::waiting) lists it.
+/// [`Runner::answer`](crate::Runner::answer) passes the value, in this process or another process.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -40,12 +41,13 @@ pub struct Await {
     question: String,
     form: Form,
     timeout: Option<Duration>,
-    /// What counts when nobody has answered in time, or why it has no form in JSON.
+    /// The default for an expired timeout, or the error of its conversion to JSON.
     otherwise: Option<Result<Value, Arc<Error>>>,
 }
 
 impl Await {
-    /// Waits for a value of that type, which it writes to `key`. It is called like the key, unless it has a name.
+    /// Returns a builder for a step that waits for a value of type `T` and writes it to `key`. The
+    /// default name of the step is the key.
     pub fn builder<T>(key: impl Into<String>) -> AwaitBuilder<T>
     where
         T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
@@ -54,7 +56,7 @@ impl Await {
         AwaitBuilder { key, name, question, by: None, timeout: None, otherwise: None, value: PhantomData }
     }
 
-    /// Waits for ever for a value of a form that is known at run time.
+    /// Creates a step without a timeout, for a form that is known at run time.
     pub(crate) fn of(name: String, key: Key, question: String, form: Form, by: Option<AnsweredBy>) -> Self {
         let mut parts = Parts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
@@ -62,7 +64,7 @@ impl Await {
         parts.by = by;
         (parts.accepts, parts.schema) = match &form {
             Form::Type(output) => (Some(output.accepts), output.described),
-            // An answer is held against the schema that is stored with the wait.
+            // The runner checks an answer against the schema that is stored with the wait.
             Form::Schema(schema) => (None, Some(schema::given(schema))),
         };
         let name = Name::shared(&key.name);
@@ -70,13 +72,13 @@ impl Await {
         Self { about: About::made(parts), key: name, question, form, timeout: None, otherwise: None }
     }
 
-    /// How long it waits, and what counts then.
+    /// Sets the timeout and its default.
     pub(crate) fn until(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
         Self { timeout, otherwise: otherwise.map(Ok), ..self }
     }
 }
 
-/// An [`Await`] to be. Without any setting it asks nothing in particular and waits for ever.
+/// Builder of an [`Await`]. The default is an empty question without a timeout.
 #[must_use = "it waits for nothing until it is built and placed in a tree"]
 pub struct AwaitBuilder<T> {
     key: String,
@@ -92,40 +94,42 @@ impl<T> AwaitBuilder<T>
 where
     T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
 {
-    /// The name of the step: the author of its event. Default: the key, without its prefix.
+    /// Sets the name of the step, which is the author of its event. Default: the key without its
+    /// prefix.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// What is asked. Placeholders such as `{draft}` are filled from the state.
+    /// Sets the question. Placeholders such as `{draft}` are filled from the state.
     pub fn question(mut self, question: impl Into<String>) -> Self {
         self.question = question.into();
         self
     }
 
-    /// Who may answer: users with a role, or each user but the one who began the run. Default: the user who began the run.
-    /// See [`Runner::answer_as`](crate::Runner::answer_as).
+    /// Sets who may answer: users with a role, or each user except the one who started the run.
+    /// Default: the user who started the run. See [`Runner::answer_as`](crate::Runner::answer_as).
     pub fn by(mut self, by: AnsweredBy) -> Self {
         self.by = Some(by);
         self
     }
 
-    /// How long it waits. Default: for ever. When nobody has answered by then, the [default](Self::default) counts, and
-    /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired);
-    /// [`Runner::retry`](crate::Runner::retry) asks again.
+    /// Sets how long the step waits. Default: without end. When the timeout expires, the step
+    /// writes the [default](Self::default). Without a default the run fails with
+    /// [`ErrorKind::Expired`](crate::ErrorKind::Expired); [`Runner::retry`](crate::Runner::retry)
+    /// asks again.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// What counts when nobody has answered in time. It says nothing without a [timeout](Self::timeout).
+    /// Sets the value for an expired timeout. Has no effect without a [timeout](Self::timeout).
     pub fn default(mut self, value: T) -> Self {
         self.otherwise = Some(value_of(&value).map_err(Arc::new));
         self
     }
 
-    /// The step.
+    /// Builds the step.
     pub fn build(self) -> Await {
         let Self { key, name, question, by, timeout, otherwise, .. } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
