@@ -1,7 +1,7 @@
-//! Questions from the middle of tool calls: [`ToolError::asks`].
+//! Questions that tool calls ask with [`ToolError::asks`].
 //!
-//! A part of a call that ends with a question is a recorded step, and so is each that goes on with an answer. What was done
-//! before a question is never done again.
+//! Each part of a call is a recorded step: the part that ends with a question, and each part that
+//! continues with an answer. Work before a question is never repeated.
 
 use super::calls::{Called, counted, start};
 use super::confirm::Before;
@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a call asks before it goes on. A record.
+/// A question that a call asks before it continues. Part of the call's record.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Asks {
     question: String,
     schema: Value,
-    /// The arguments as callbacks have made them.
+    /// The arguments after the changes by callbacks.
     args: ToolArgs,
 }
 
@@ -33,12 +33,12 @@ impl Asks {
     }
 }
 
-/// Whether a call asks.
+/// Reports whether a call has an open question.
 pub(super) fn asks(called: &Result<Called>) -> bool {
     called.as_ref().is_ok_and(|called| called.asks.is_some())
 }
 
-/// Lets calls go on with the answers to their questions, until none of them asks any more.
+/// Continues calls with the answers to their questions until no call asks a further question.
 pub(super) async fn go_on(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
@@ -56,7 +56,8 @@ pub(super) async fn go_on(
             counted(left, cx);
             let left = ToolRecord { usage: Usage::default(), ..std::mem::take(left) };
             let asked = Asked { question, schema, ..Asked::new(Name::from(format!("ask {}", call.name))) };
-            // All are numbered, so that a call has the same number before and after its answer.
+            // Every call takes a number, so that a call has the same number before and after its
+            // answer.
             match cx.ask(asked).await? {
                 Answer::Open(waiting) => {
                     drop(start(tools, call, seen.get(at), None, cx));

@@ -1,7 +1,8 @@
-//! `#[tool(confirm)]`: a person has to agree to a call before the tool runs.
+//! `#[tool(confirm)]`: the confirmation of a tool call by a person.
 //!
-//! The arguments, and whether the tool asks, are recorded before the question. So the person agrees to what will run, and
-//! no change of callbacks or of the predicate in a resumed run makes the answer one to another call.
+//! The arguments and the decision to ask are recorded before the question, so the person confirms
+//! exactly the call that will run. Changes of callbacks or of the predicate in a resumed run cannot
+//! apply the answer to another call.
 
 use super::LlmAgent;
 use super::calls::{arguments, ended};
@@ -19,49 +20,52 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What the model reads of a call that a person has refused, in ADK's words.
+/// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
 
-/// A call before its tool runs: what callbacks have made of it, and whether the tool asks. A record.
+/// The record of a call before its tool runs: the effects of callbacks, and whether the tool asks
+/// for a confirmation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Before {
     pub(super) args: ToolArgs,
-    /// The result without the tool: that of a callback, an error of the arguments, or that of a person who has refused.
+    /// The result without a call of the tool: from a callback, from an error of the arguments, or
+    /// from a refusal.
     pub(super) given: Option<Result<Value, String>>,
     asks: bool,
-    /// Who may agree; `None` for the user who began the run.
+    /// Permitted answerers; `None` for the user who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<AnsweredBy>,
     pub(super) left: ToolRecord,
-    /// What was answered to the questions of the call itself: no part of the record.
+    /// Answers to the questions of the tool itself. Not recorded here.
     #[serde(skip)]
     pub(super) answers: Vec<Value>,
 }
 
 impl Before {
-    /// A call that goes on with the answers to its own questions.
+    /// Creates the state of a call that continues with answers to its own questions.
     pub(super) fn going_on(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
         Self { args, left, answers, ..Self::default() }
     }
 }
 
-/// What came of asking.
+/// The outcome of a confirmation.
 pub(super) enum Confirmed {
-    /// Nobody had to be asked.
+    /// No confirmation is necessary.
     Unasked,
-    /// Somebody has agreed, or the result is there without the tool.
+    /// The person has agreed, or a result exists without a call of the tool.
     Begun(Box<Before>),
-    /// Somebody has refused.
+    /// The person has refused.
     Refused(Box<Before>),
-    /// Nobody has answered yet.
+    /// The question is open.
     Open(Box<OpenWait>),
 }
 
-/// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as
-/// they will be used, or answer in place of the tool.
+/// Asks for a confirmation if the tool requires one. Callbacks run first: they may change the
+/// arguments, and the person sees the changed arguments. They may also return a result in place of
+/// the tool.
 ///
-/// A call that was made before its tool wanted an agreement is not asked about. One that a person was asked about is answered
-/// by that person, also when its tool does not ask any more.
+/// A call that was recorded before its tool required confirmations is not asked about. A recorded
+/// question keeps its answer, even if the tool does not ask any more.
 pub(super) async fn ask(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
@@ -75,19 +79,20 @@ pub(super) async fn ask(
     }
     let name = Name::shared(&call.name);
     let question = Name::from(format!("confirm {name}"));
-    // Both have the number of the call, so that a call that was made before its tool wanted an agreement counts.
+    // Confirmation and wait have the number of the call, so that a call that was recorded before
+    // its tool required confirmations is found.
     cx.frame.calls.align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
     cx.frame.calls.align((CallKind::Wait, &question), (CallKind::Tool, &name));
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
-        // In a box: few tools ask.
+        // Boxed, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
     Ok(Confirmed::Unasked)
 }
 
-/// Whether the callbacks before a call are recorded by themselves: the calls of an agent that is a tool are recorded one by
-/// one, and depend on what the callbacks have made of the arguments.
+/// Reports whether the callbacks before a call have a record of their own. The calls of an agent as
+/// a tool are recorded one by one, and depend on the arguments that the callbacks changed.
 fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
     tool.agent_dyn().is_some() && cx.run.engine.records() && ToolHooks::new(agent, cx).is_watched()
 }
@@ -107,7 +112,7 @@ async fn ask_about(
     }
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
-    // The name of the tool is part of the place, so that an answer is never one to another tool.
+    // The name of the tool is part of the slot, so that an answer never applies to another tool.
     let asked = Asked { question, schema, by: before.by.clone(), ..Asked::new(wait) };
     Ok(match cx.ask(asked).await? {
         Answer::Open(waiting) => Confirmed::Open(waiting),
@@ -118,7 +123,8 @@ async fn ask_about(
     })
 }
 
-/// The recorded part of a call that comes before the question. In a box: few calls have one, and all would hold it.
+/// Returns the recorded part of a call before its question. Boxed, because few calls have one and
+/// every future would contain it.
 fn first_part(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,

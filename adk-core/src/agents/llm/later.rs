@@ -1,4 +1,4 @@
-//! Long-running tools: calls whose answer comes from outside, after the tool has returned.
+//! Calls of long-running tools, whose responses come from outside after the tool has returned.
 
 use super::calls::responded;
 use super::toolbox::Toolbox;
@@ -9,8 +9,9 @@ use crate::{Name, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Marks in the event of a reply which of its calls are answered later, and returns them. Where the journal holds the
-/// event, it decides: a tool may have become long-running since then.
+/// Marks the calls of long-running tools in the event of a reply, and returns them. If the journal
+/// contains the event, its marks are used, because the tool may have become long-running since
+/// then.
 pub(super) fn mark(
     event: &mut Event,
     calls: &[Arc<FunctionCall>],
@@ -29,8 +30,8 @@ pub(super) fn mark(
     later
 }
 
-/// Waits for the answers to calls, and tells the conversation of them in the name of the user. Until all are there, the
-/// agent waits, and the run pauses when nothing else of it can go on. Gives the answers, in the order of the calls.
+/// Waits for the responses to calls and emits them in one event of the user. The run pauses if the
+/// rest of it cannot continue either. Returns the responses in the order of the calls.
 pub(super) async fn answers(calls: Vec<Arc<FunctionCall>>, cx: &mut Context) -> Result<Vec<Value>> {
     let asked = calls
         .iter()

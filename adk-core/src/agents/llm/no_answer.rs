@@ -1,4 +1,5 @@
-//! Replies of models that are no answer: what they are in the provider's words, in an error, and what to do about them.
+//! Classification of replies without an answer by the codes of providers, with error messages and
+//! remedies.
 
 use crate::models::model::{FinishReason, ModelResponse};
 use crate::runtime::run::NothingWritten;
@@ -6,16 +7,16 @@ use crate::store::event::Event;
 use crate::{Error, ErrorKind, NoAnswerKind};
 use std::borrow::Cow;
 
-/// ADK's code for a reply that says that it is complete and holds nothing.
+/// ADK's error code for a complete reply without content.
 pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 
 const MORE_TOKENS: &str = "give the agent more `max_output_tokens`";
 
-/// The result of each call of a reply that was cut off.
+/// The response for each call of a reply that was cut off.
 pub(super) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output tokens and was cut off in \
     the middle of its calls. Call again with less in one reply.";
 
-/// The codes of providers. Any other is [`NoAnswerKind::Other`].
+/// Error codes of providers. All other codes are [`NoAnswerKind::Other`].
 const CODES: &[(&str, NoAnswerKind)] = &[
     ("SAFETY", NoAnswerKind::Safety),
     ("IMAGE_SAFETY", NoAnswerKind::Safety),
@@ -34,7 +35,7 @@ const CODES: &[(&str, NoAnswerKind)] = &[
     ("MAX_TOKENS", NoAnswerKind::CutOff),
 ];
 
-/// What the reply was, and what to do.
+/// Returns the fact and the remedy.
 fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
     match kind {
         NoAnswerKind::Safety => (
@@ -71,7 +72,7 @@ fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
     }
 }
 
-/// An answer with ADK's code when it is complete and holds nothing.
+/// Adds ADK's error code to a complete reply without content.
 pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
     let is_empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if is_empty && response.error_code.is_none() {
@@ -82,7 +83,7 @@ pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
     response
 }
 
-/// Why an agent whose last reply is this event has written nothing.
+/// Returns the reason why an agent whose last reply is this event has written no key.
 pub(super) fn reason(event: &Event) -> NothingWritten {
     let details = event.details.as_deref();
     let code = details.and_then(|details| details.error_code.as_deref());
@@ -109,7 +110,8 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
     NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
 }
 
-/// Why an agent has written nothing whose model was not asked for an answer, since this tool has ended the turn.
+/// Returns the reason why an agent has written no key after this tool ended the turn without a
+/// reply of the model.
 pub(super) fn skipped(tool: &str) -> NothingWritten {
     NothingWritten {
         kind: ErrorKind::KeyNotWritten,
@@ -121,7 +123,8 @@ pub(super) fn skipped(tool: &str) -> NothingWritten {
     }
 }
 
-/// What is wrong with a reply that ended for this reason, and what to do; `None` when nothing is.
+/// Returns the problem of a reply with this finish reason, and the remedy. Returns `None` if there
+/// is no problem.
 pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str, &'static str)> {
     match finish? {
         FinishReason::Stop => None,
@@ -135,7 +138,7 @@ pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str
     }
 }
 
-/// The error of a second reply that was cut off in its calls.
+/// Returns the error for the second reply of a turn whose calls were cut off.
 pub(super) fn calls_cut_off() -> Error {
     let message = "the model's reply was cut off at the limit of output tokens in the middle of its calls, a second time \
                    after it was told; none of them was run";

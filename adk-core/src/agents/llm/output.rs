@@ -1,4 +1,4 @@
-//! What an agent's answer writes to its key.
+//! [`Output`]: the output key of an agent, and the conversion of a reply to the value of the key.
 
 use super::{OutputKey, no_answer, respond};
 use crate::models::model::FinishReason;
@@ -8,14 +8,14 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The most of an answer and of its schema that an error shows, in characters.
+/// Maximum number of characters of an answer and of its schema in an error message.
 const SHOWN: usize = 200;
 
-/// The key that an answer is written to, and how.
+/// The key that receives an agent's answer, and the form of the answer.
 #[derive(Clone)]
 pub(crate) struct Output {
-    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and one that does not
-    /// fit is taken as it is, as in ADK.
+    /// The key, with its prefix if it has one. Without a key the model is asked for an answer of
+    /// the form, and an answer that does not fit is accepted as text, as in ADK.
     pub(crate) key: Option<Name>,
     form: Form,
 }
@@ -23,13 +23,13 @@ pub(crate) struct Output {
 #[derive(Clone)]
 enum Form {
     Text,
-    /// A type of the program; its schema is made at the first call.
+    /// A type of the program. The first call makes its schema.
     Type {
         make: fn() -> Arc<Value>,
         made: OnceLock<Arc<Value>>,
         read: fn(&Value) -> Result<Value, String>,
     },
-    /// A schema that came from outside.
+    /// A schema from outside.
     Schema(Arc<Value>),
 }
 
@@ -42,17 +42,17 @@ impl Output {
         Self { key: Some(Name::literal(output.key)), form }
     }
 
-    /// Text as it is.
+    /// Creates an output that stores text unchanged.
     pub(crate) fn text(key: Name) -> Self {
         Self { key: Some(key), form: Form::Text }
     }
 
-    /// What a declaration says, under a key that is known at run time.
+    /// Creates the output of a declaration, with a key that is known at run time.
     pub(crate) fn typed(key: Option<Name>, output: OutputKey) -> Self {
         Self { key, ..Self::declared(output) }
     }
 
-    /// JSON that fits a schema.
+    /// Creates an output of JSON that fits a schema.
     pub(crate) fn schema_of(key: Option<Name>, schema: Arc<Value>) -> Self {
         Self { key, form: Form::Schema(schema) }
     }
@@ -65,11 +65,11 @@ impl Output {
         }
     }
 
-    /// Makes a value what its type serializes: repairs what providers do to values that were right, and drops what the type
-    /// does not have.
+    /// Converts a value to the form that its type serializes. Repairs common errors of providers in
+    /// otherwise correct values, and drops fields that the type does not have.
     ///
     /// # Errors
-    /// What is wrong with a value that does not fit.
+    /// Returns the reason if the value does not fit.
     pub(super) fn settle(&self, value: &mut Value) -> Result<(), String> {
         let schema = self.schema().unwrap_or_default();
         let own = match &self.form {
@@ -88,7 +88,8 @@ impl Output {
         Ok(())
     }
 
-    /// Puts the value of an answer in the place of its text, which may say more than the value.
+    /// Replaces the text of an answer by its value, because the text may contain more than the
+    /// value.
     pub(super) fn show(&self, value: &Value, content: &mut Content) {
         let text = content.text();
         if matches!(self.form, Form::Text) || is_written_as(&text, value) {
@@ -111,17 +112,17 @@ impl fmt::Debug for Output {
     }
 }
 
-/// Whether a text is a value and nothing else, as this crate or Python writes it.
+/// Reports whether a text contains only this value, as this crate or Python writes it.
 fn is_written_as(text: &str, value: &Value) -> bool {
     let (own, of_python) = (value.to_string(), respond::text(value));
     text == own || text == of_python
 }
 
-/// The key and its new value; `None` when the answer has no text, which leaves the key as it is. The content of a typed answer
-/// is the value alone from here on.
+/// Returns the key and its new value. Returns `None` if the answer has no text, which keeps the old
+/// value of the key. Afterwards the content of a typed answer is only the value.
 ///
 /// # Errors
-/// When the text is no JSON, or JSON of another type than the agent's.
+/// Fails if the text is not JSON, or if the JSON does not fit the agent's type.
 pub(super) fn value(output: &Output, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
     let text = content.text();
     if matches!(output.form, Form::Text) {
@@ -147,7 +148,7 @@ pub(super) struct Misfit {
     key: Name,
     schema: Arc<Value>,
     text: String,
-    /// What is wrong, and where.
+    /// The reason and the position of the error.
     pub(super) why: String,
 }
 
@@ -157,7 +158,7 @@ impl Misfit {
         Self { key, schema: output.schema().unwrap_or_default(), text, why }
     }
 
-    /// What is said to the model.
+    /// Returns the correction request for the model.
     pub(super) fn request(&self) -> String {
         let Self { schema, why, .. } = self;
         format!(
@@ -165,7 +166,7 @@ impl Misfit {
         )
     }
 
-    /// The error of the last of so many answers.
+    /// Returns the error after the last permitted attempt.
     pub(super) fn error(self, finish: Option<&FinishReason>, attempts: u32) -> Error {
         let Self { key, schema, text, why } = self;
         let again = if attempts > 1 { format!(" in {attempts} attempts") } else { String::new() };
@@ -183,7 +184,7 @@ impl Misfit {
     }
 }
 
-/// The beginning of a text.
+/// Returns the first characters of a text.
 fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),

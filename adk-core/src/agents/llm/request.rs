@@ -1,4 +1,4 @@
-//! What a model is asked: the request of one call.
+//! [`build`]: the request of one model call.
 
 use super::contents::{contents, of_turn, summarised};
 use super::toolbox::Toolbox;
@@ -7,13 +7,14 @@ use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, Prompt as _};
 
-/// What is between the paragraphs of a system instruction.
+/// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
 
-/// Builds the request of a call. The prompt is filled for each call, so it sees what the tools have written.
+/// Builds the request of a call. The prompt is rendered for each call, so it contains the writes of
+/// tools.
 ///
 /// # Errors
-/// When the prompt reads what is not there.
+/// Fails if the prompt reads a missing value.
 pub(super) async fn build(
     agent: &LlmAgent,
     tools: &Toolbox<'_>,
@@ -41,7 +42,8 @@ pub(super) async fn build(
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
-    // In a box: the log is read for a moment, and the future is there for as long as the model takes.
+    // Boxed, because the log is read only for a moment, and the agent's future lives for the
+    // duration of the call.
     let contents = match agent.compact {
         Some(_) => Box::pin(summarised(&history, &info.agent)).await?,
         None if agent.include_contents == IncludeContents::Prompt && cx.run.live.is_none() => {
@@ -62,7 +64,7 @@ pub(super) async fn build(
     })
 }
 
-/// Who asks.
+/// Returns the origin of a call.
 pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
     CallInfo {
         agent: cx.author().clone(),
@@ -74,7 +76,7 @@ pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
     }
 }
 
-/// Who the agent is, in ADK's words.
+/// Returns ADK's paragraph on the name and the description of an agent.
 fn identity(name: &str, description: &str) -> String {
     if description.is_empty() {
         format!("You are an agent. Your internal name is \"{name}\".")

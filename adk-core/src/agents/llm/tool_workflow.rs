@@ -1,4 +1,4 @@
-//! [`ToolWorkflow`]: a tool that runs by itself.
+//! [`ToolWorkflow`]: a workflow that only calls a tool.
 
 use super::calls::{self, Called};
 use super::declare::LlmDecl;
@@ -25,11 +25,13 @@ const ARGUMENTS: &str = "arguments";
 /// The key of the result.
 const RESULT: &str = "result";
 
-/// A tool as a workflow of its own: the arguments are its inputs, the result its output. No model is asked.
+/// A tool as a workflow: the arguments are its inputs, the result is its output. The workflow calls
+/// no model.
 ///
-/// The call is one as an agent makes it: recorded, with the `timeout` and `retry` of the tool, asked for where the tool says
-/// `confirm`, and answered later where it is `long_running`. A call that fails is a run that fails. The run keeps both in the
-/// keys `arguments` and `result`.
+/// The call works like the call of an agent: it is recorded, has the `timeout` and `retry` of the
+/// tool, waits for a confirmation if the tool has `confirm`, and gets a later response if the tool
+/// is `long_running`. A failed call fails the run. The run stores arguments and result in the keys
+/// `arguments` and `result`.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -39,7 +41,7 @@ const RESULT: &str = "result";
 /// # Ok::<(), adk::Error>(())
 /// ```
 pub struct ToolWorkflow<T> {
-    /// Holds the tool, and asks no model.
+    /// An agent that has the tool and calls no model.
     agent: LlmAgent,
     tool: PhantomData<fn() -> T>,
 }
@@ -49,7 +51,7 @@ impl<T: Tool> ToolWorkflow<T> {
         AgentMeta::custom(T::META.name).description(T::META.description).resources(T::META.resources);
     const DECL: LlmDecl = LlmDecl::new(Self::META);
 
-    /// The workflow, by the name and with the description of the tool.
+    /// Creates a workflow with the name and the description of the tool.
     pub fn new(tool: T) -> Self {
         let mut agent = LlmAgent::declared(const { &Self::DECL });
         agent.settings.tools.0.push(Arc::new(tool));
@@ -73,21 +75,21 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
         prepare.needs_resources(T::META.resources);
     }
 
-    /// The tool says what it writes itself.
+    /// The context of the tool records its writes, so the keys are unknown here.
     fn announced_dyn(&self) -> AnnouncedKeys {
         AnnouncedKeys::anything()
     }
 }
 
-/// Makes the call.
+/// Calls the tool.
 async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
-    // The one tool, as its declaration names it.
+    // Returns the name of the only tool.
     let name: String = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let args = match cx.run.get(ARGUMENTS).as_deref() {
         Some(Value::Object(args)) => args.clone(),
         _ => ToolArgs::new(),
     };
-    // Made of the place, so that a run that is taken up again makes the same.
+    // Derived from the position in the run, so that a resumed run generates the same id.
     let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
     let call = Arc::new(FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() });
     let part = Part::FunctionCall(call.clone());
@@ -120,7 +122,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// What it takes is looked for when the run begins.
+/// A run checks the tool's resources when it starts.
 impl<T, R: ?Sized> Needs<R> for ToolWorkflow<T> {}
 
 impl<T: Tool> Workflow for ToolWorkflow<T> {
@@ -131,7 +133,7 @@ impl<T: Tool> Workflow for ToolWorkflow<T> {
         self
     }
 
-    /// As a tool of an agent it works on what the session holds.
+    /// As a tool of an agent, the workflow uses the state of the session.
     fn is_closed(&self) -> bool {
         false
     }

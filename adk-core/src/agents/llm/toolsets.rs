@@ -1,4 +1,4 @@
-//! The tools of toolsets, as one model call of an agent offers them.
+//! Tools of toolsets, as one model call of an agent offers them.
 
 use super::LlmAgent;
 use super::live::TASK_COMPLETED;
@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 /// A tool with the name of its toolset.
 type Listed = (Name, Arc<dyn DynTool>);
 
-/// The tools of the toolsets for the next model call. Their names are recorded: a resumed run offers these again, without those
-/// that the toolsets do not have any more.
+/// Returns the tools of the toolsets for the next model call. Records their names: a resumed run
+/// offers the recorded tools again, except for tools that the toolsets no longer have.
 pub(super) async fn offered(
     agent: &LlmAgent,
     taken: &[&str],
@@ -43,7 +43,7 @@ pub(super) async fn offered(
     Ok(listed.into_iter().map(|(_, tool)| tool).collect())
 }
 
-/// Asks the toolsets in their order.
+/// Lists the tools of the toolsets in order.
 async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for toolset in toolsets {
@@ -53,7 +53,7 @@ async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec
     Ok(listed)
 }
 
-/// The tools of these names, in their order.
+/// Returns the tools with these names, in the order of the names.
 fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
     let take = |name| {
         let at = listed.iter().position(|(_, tool)| tool.declaration_dyn().name == name)?;
@@ -62,7 +62,8 @@ fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
     offered.into_iter().filter_map(take).collect()
 }
 
-/// Refuses what no check has seen and no run could take. `taken` are the names of the agent's other tools.
+/// Refuses tools with effects that the checks did not see. `taken` contains the names of the
+/// agent's other tools.
 fn check(agent: &LlmAgent, taken: &[&str], listed: &[Listed], cx: &Context) -> Result<()> {
     let mut seen: HashSet<&str> = taken.iter().copied().collect();
     for (toolset, tool) in listed {

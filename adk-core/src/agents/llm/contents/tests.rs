@@ -5,7 +5,7 @@ use crate::store::session::{Session, SessionKey};
 use crate::{At, Path, RunId};
 use futures_util::FutureExt as _;
 
-/// SplitMix64: the same on every machine.
+/// SplitMix64: a generator with equal numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -25,8 +25,8 @@ const BRANCHES: [Option<&str>; 4] = [None, Some("par.a"), Some("par.a.inner"), S
 const INCLUDE: [IncludeContents; 4] =
     [IncludeContents::Default, IncludeContents::None, IncludeContents::Last(1), IncludeContents::Last(3)];
 
-/// Events as agents, users and runs that overlap or were cut off leave them: ids of calls come again, and answers late, twice,
-/// out of order or never.
+/// Returns a random event of agents, users and runs that overlap or were interrupted. Ids of calls
+/// repeat, and responses come late, twice, out of order or never.
 fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
     let author = random.of(&["user", "a", "a", "b", "c"]);
     let mut parts = Vec::new();
@@ -53,7 +53,7 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
     event
 }
 
-/// A place in an element of an `each`, and in a branch of a parallel block inside of it.
+/// Returns a path in an element of an `each`, and in a branch of a parallel block inside of it.
 fn part_path(element: u32, branch: u32) -> Path {
     let element = Path::root("w").child("each_1".into(), At::Item(element));
     element.child("par".into(), At::Once).in_branch(branch).child("a".into(), At::Once)
@@ -83,7 +83,7 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
         let runs: [RunId; 2] = [RunId::new(), RunId::new()];
         let mut events: Vec<Arc<Event>> = Vec::new();
         let long = session(&[]);
-        // A request may be held for longer than its call.
+        // A request may live longer than its call.
         let mut held = Vec::new();
         for nth in 0..60 {
             events.push(Arc::new(event(&mut random, &runs, nth)));
@@ -104,7 +104,7 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
     }
 }
 
-/// What was said at the same time, in some order in which that may have happened: what one part says stays in its order.
+/// Returns concurrent events in a possible order. The events of each part stay in order.
 fn merged(random: &mut Random, mut parts: Vec<Vec<Event>>) -> Vec<Event> {
     let mut merged = Vec::new();
     parts.iter_mut().for_each(|part| part.reverse());
@@ -140,7 +140,7 @@ fn whichever_part_ends_first_the_request_is_the_same() {
                     format!("before {element}"),
                 );
                 let branches = (0..3).map(|branch| {
-                    // In the order of the source, and of no other.
+                    // The order of the source is not the alphabetical order.
                     let (path, name) = (part_path(element, branch), ["z", "m", "a"][branch as usize]);
                     let branch = || Some(format!("{own}.par.{name}"));
                     (0..2)
@@ -164,7 +164,7 @@ fn whichever_part_ends_first_the_request_is_the_same() {
             let all = [vec![around("first")], block, vec![around("last")]].concat();
             let all =
                 all.into_iter().enumerate().map(|(nth, event)| Event { timestamp: nth as u64, ..event });
-            // As a store gives them back.
+            // Converts the events as a store does.
             let read = all.map(|event| Event::from_stored(&event.to_stored().unwrap()).unwrap());
             let events: Vec<_> = read.map(Arc::new).collect();
             let until_block = told(&session(&events[..events.len() - 1]), None, "b", include);
