@@ -15,9 +15,9 @@ use std::sync::LazyLock;
 /// Ends the loop. The model calls it only if its instruction requests so, and when the work is
 /// done.
 ///
-/// The function is declared as `#[tool] fn exit_loop(cx: &mut ToolContext)`, so `tools:
-/// [adk::tools::exit_loop]` lists the tool. Builders take the value `exit_loop::default()`. A call
-/// by a model ends the innermost loop that contains its agent. The model does not summarize the
+/// The function is declared as `#[tool] fn exit_loop(cx: &mut ToolContext)`, so
+/// `tools: [adk::tools::exit_loop]` lists the tool. Builders take the value
+/// `exit_loop::default()`. A call by a model ends the innermost loop that contains its agent. The model does not summarize the
 /// result.
 ///
 /// ```

@@ -19,8 +19,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The declarations of a type, by number. A macro implements this trait for each `agent NAME { ...
-/// }`.
+/// The declarations of a type, by number. A macro implements this trait for each
+/// `agent NAME { ... }`.
 pub trait Declares<const N: usize> {
     /// The declaration.
     const DECL: LlmDecl;
@@ -150,8 +150,8 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
     }
 
-    /// Adds a toolset. A run does not start unless the declaration permits more tools: `tools:
-    /// [find, ..]`, or `tools: [..]`.
+    /// Adds a toolset. A run does not start unless the declaration permits more tools:
+    /// `tools: [find, ..]`, or `tools: [..]`.
     pub fn add_toolset(&mut self, toolset: impl Toolset) -> &mut Self {
         self.set(|settings| settings.toolsets.0.push(Arc::new(toolset)))
     }

@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// # use adk_core as adk;
 /// use adk::{ReadonlyContext, llm::Instruction};
 ///
-/// // The placeholders of a prompt are filled in.
+/// // The placeholders of a prompt are replaced.
 /// let prompt = Instruction::from("Write about {topic}.");
-/// // What a function says goes to the model as it is.
+/// // The text of a function is not changed.
 /// let function = Instruction::function(|cx: ReadonlyContext| format!("You are {}.", cx.agent_name()));
 /// # assert!(format!("{prompt:?} {function:?}").contains("{topic}"));
 /// ```

@@ -101,8 +101,8 @@ impl Touched {
         self.writes.insert(stored(scope, key).into_owned());
     }
 
-    /// Adds a read under both names: a read finds a value that was written under the stored name,
-    /// also if it would otherwise read the source key.
+    /// Adds both stored keys of a name: the key of writes, and the key that is read until the name
+    /// is written.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
         self.reads.insert(stored(scope, key).into_owned());
         self.reads.extend(scope.map(|scope| scope.source_key(key).into_owned()));

@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind, Name, Result, secret};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Returns the prompt with its values. Errors call the prompt by `what`. Placeholders in inserted
+/// Returns the prompt with its values. Errors name the prompt `what`. Placeholders in inserted
 /// values are not replaced.
 ///
 /// # Errors

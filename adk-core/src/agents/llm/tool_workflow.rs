@@ -83,7 +83,7 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
 
 /// Calls the tool.
 async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
-    // Returns the name of the only tool.
+    // The agent has only one tool.
     let name: String = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let args = match cx.run.get(ARGUMENTS).as_deref() {
         Some(Value::Object(args)) => args.clone(),

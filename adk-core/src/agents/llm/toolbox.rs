@@ -58,7 +58,7 @@ impl<'a> Toolbox<'a> {
         }
         self.offered.clear();
         let taken: Vec<_> = self.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
-        // In a box: few agents have toolsets, and all would hold it.
+        // Boxed, because few agents have toolsets and every future would contain the work.
         self.offered = Box::pin(toolsets::offered(self.agent, &taken, cx)).await?;
         Ok(())
     }
