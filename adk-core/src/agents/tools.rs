@@ -16,9 +16,9 @@ use std::sync::LazyLock;
 /// done.
 ///
 /// The function is declared as `#[tool] fn exit_loop(cx: &mut ToolContext)`, so
-/// `tools: [adk::tools::exit_loop]` lists the tool. Builders take the value
-/// `exit_loop::default()`. A call by a model ends the innermost loop that contains its agent. The model does not summarize the
-/// result.
+/// `tools: [adk::tools::exit_loop]` lists the tool. Builders take the value `exit_loop::default()`.
+/// A call by a model ends the innermost loop that contains its agent. The model does not summarize
+/// the result.
 ///
 /// ```
 /// # use adk_core as adk;

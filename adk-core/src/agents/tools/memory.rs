@@ -16,8 +16,8 @@ use std::sync::LazyLock;
 /// Loads the memory for the current user. The model searches messages of earlier sessions.
 ///
 /// The tool needs a [`MemoryService`](crate::memory::MemoryService). The result is
-/// `{"memories": [...]}` with at most [`MAX_MEMORIES`](crate::memory::MAX_MEMORIES) entries, each with `content`,
-/// `author` and `timestamp`.
+/// `{"memories": [...]}` with at most [`MAX_MEMORIES`](crate::memory::MAX_MEMORIES) entries, each
+/// with `content`, `author` and `timestamp`.
 #[allow(non_camel_case_types, reason = "the name that it has in `tools`")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct load_memory {}
