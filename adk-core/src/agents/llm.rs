@@ -42,7 +42,7 @@ pub use tool_workflow::ToolWorkflow;
 pub(crate) use output::Output;
 pub(crate) use template::render;
 
-use crate::agents::about::{About, Parts};
+use crate::agents::description::{AgentDescription, Parts};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
@@ -61,7 +61,7 @@ use std::sync::Arc;
 /// its reply has no tool calls. Macros declare an agent; [`LlmAgent::builder`] builds an agent at
 /// run time.
 pub struct LlmAgent {
-    about: About,
+    description: AgentDescription,
     instruction: Instruction,
     /// The instruction for this agent and all agents below it. Used unless an agent above has one.
     global: Option<Arc<dyn Prompt>>,
@@ -103,7 +103,7 @@ impl LlmAgent {
         let global = decl.make_global_instruction.map(|make| make());
         let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
         Self {
-            about: About::constant(&decl.meta),
+            description: AgentDescription::from_const(&decl.meta),
             instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
             global: global.for_all(),
             output: decl.output.map(Output::declared),
@@ -134,7 +134,7 @@ impl LlmAgent {
         let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
         let max_turns = settings.max_turns;
         Self {
-            about: About::made(parts),
+            description: AgentDescription::from_parts(parts),
             instruction,
             global: global.for_all(),
             output,
@@ -197,7 +197,7 @@ impl LlmAgent {
 
     /// Checks that settings do not raise the declared limits of a model call.
     fn check_call(&self) -> Result<()> {
-        let (meta, settings) = (self.about.meta(), &self.settings);
+        let (meta, settings) = (self.description.meta(), &self.settings);
         let longest = settings.timeout.map(|attempt| settings.longest(attempt));
         let tokens = settings.generation.max_output_tokens;
         let raised = if meta.timeout.is_some_and(|most| longest.is_none_or(|longest| longest > most)) {
@@ -216,14 +216,14 @@ impl LlmAgent {
     /// limit is one. Tools that were added at run time cause further calls.
     fn max_calls(&self) -> Option<u32> {
         let added = !self.settings.tools.0.is_empty() || !self.settings.toolsets.0.is_empty();
-        let counted = self.about.meta().max_turns.filter(|_| !added);
+        let counted = self.description.meta().max_turns.filter(|_| !added);
         self.max_turns().or(counted)
     }
 }
 
 impl DynAgent for LlmAgent {
     fn meta(&self) -> &AgentMeta<'_> {
-        self.about.meta()
+        self.description.meta()
     }
 
     fn as_any(&self) -> Option<&dyn Any> {
@@ -282,7 +282,7 @@ impl DynAgent for LlmAgent {
     }
 
     fn announced_dyn(&self) -> AnnouncedKeys {
-        self.about.announced()
+        self.description.announced()
     }
 
     fn handover_dyn(&self) -> Handover<'_> {
@@ -301,7 +301,7 @@ impl DynAgent for LlmAgent {
 impl fmt::Debug for LlmAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LlmAgent")
-            .field("name", &self.about.meta().name)
+            .field("name", &self.description.meta().name)
             .field("instruction", &self.instruction)
             .field("output", &self.output)
             .field("tools", &self.tools)

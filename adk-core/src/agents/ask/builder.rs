@@ -1,7 +1,7 @@
 //! [`Await`]: an `await` step that is built at run time.
 
 use super::{Form, Question, value_of};
-use crate::agents::about::{About, Parts};
+use crate::agents::description::{AgentDescription, Parts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
@@ -36,7 +36,7 @@ use std::time::Duration;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 pub struct Await {
-    about: About,
+    description: AgentDescription,
     key: Name,
     question: String,
     form: Form,
@@ -69,7 +69,14 @@ impl Await {
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
-        Self { about: About::made(parts), key: name, question, form, timeout: None, otherwise: None }
+        Self {
+            description: AgentDescription::from_parts(parts),
+            key: name,
+            question,
+            form,
+            timeout: None,
+            otherwise: None,
+        }
     }
 
     /// Sets the timeout and its default.
@@ -141,7 +148,7 @@ where
 
 impl DynAgent for Await {
     fn meta(&self) -> &AgentMeta<'_> {
-        self.about.meta()
+        self.description.meta()
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
@@ -160,7 +167,7 @@ impl DynAgent for Await {
     }
 
     fn announced_dyn(&self) -> crate::runtime::agent::AnnouncedKeys {
-        self.about.announced()
+        self.description.announced()
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {

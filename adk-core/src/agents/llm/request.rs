@@ -36,7 +36,7 @@ pub(super) async fn build(
         Some(global),
         Some(instruction),
         live::instruction(cx).map(str::to_owned),
-        Some(identity(&info.agent, agent.about.meta().description)),
+        Some(identity(&info.agent, agent.description.meta().description)),
         tools.responds().then(|| respond::INSTRUCTION.to_owned()),
         transfer::instruction(cx.frame.seat.as_deref()),
     ];

@@ -114,7 +114,7 @@ impl<'a> Turn<'a> {
     /// Reports to the model that its calls were cut off. Cut-off arguments may still parse, with
     /// another meaning than intended.
     ///
-   /// # Errors
+    /// # Errors
     /// Fails on the second occurrence in a turn.
     async fn cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
         if std::mem::replace(&mut self.was_cut_off, true) {

@@ -1,7 +1,7 @@
 //! An LLM agent from what its builder was told, and what is wrong with it.
 
 use super::{LlmAgentBuilder, OutputType};
-use crate::agents::about::Parts;
+use crate::agents::description::Parts;
 use crate::agents::llm::{ANSWER_ATTEMPTS, Instruction, LlmAgent, LlmParts, Output};
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};

@@ -1,4 +1,4 @@
-//! [`About`]: the description of an agent. An agent that is built at run time has the same
+//! [`AgentDescription`]: the description of an agent. An agent that is built at run time has the same
 //! [`AgentMeta`] that macros write as a constant, together with the values that it borrows.
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
@@ -85,7 +85,7 @@ self_cell!(
 );
 
 /// A description: a constant of a macro, or a description that is built at run time.
-pub(crate) struct About {
+pub(crate) struct AgentDescription {
     repr: Repr,
     announced: AnnouncedKeys,
 }
@@ -95,14 +95,14 @@ enum Repr {
     Made(Box<Made>),
 }
 
-impl About {
+impl AgentDescription {
     /// Creates the description that a macro declares.
-    pub(crate) const fn constant(meta: &'static AgentMeta<'static>) -> Self {
+    pub(crate) const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
         Self { repr: Repr::Const(meta), announced: AnnouncedKeys::constant(meta) }
     }
 
     /// Creates the description of an agent that is built at run time.
-    pub(crate) fn made(parts: Parts) -> Self {
+    pub(crate) fn from_parts(parts: Parts) -> Self {
         let listed = Listed::new(parts, |parts| Lists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
             reads: parts.reads.iter().map(Key::spec).collect(),
@@ -147,7 +147,7 @@ impl About {
     }
 }
 
-impl fmt::Debug for About {
+impl fmt::Debug for AgentDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.meta().fmt(f)
     }
