@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The owned values of a description.
-pub(crate) struct Parts {
+pub(crate) struct DescriptionParts {
     pub(crate) kind: AgentKind,
     pub(crate) name: String,
     pub(crate) definition: String,
@@ -33,7 +33,7 @@ pub(crate) struct Parts {
     pub(crate) schema: Option<ValueSchema>,
 }
 
-impl Parts {
+impl DescriptionParts {
     pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
         let name = name.into();
         Self {
@@ -59,7 +59,7 @@ impl Parts {
 }
 
 /// The lists that a description borrows.
-struct Lists<'a> {
+struct DescriptionLists<'a> {
     prompts: Vec<&'a str>,
     reads: Vec<KeySpec<'a>>,
     writes: Vec<KeySpec<'a>>,
@@ -69,16 +69,16 @@ struct Lists<'a> {
 }
 
 self_cell!(
-    struct Listed {
-        owner: Parts,
+    struct PartsWithLists {
+        owner: DescriptionParts,
         #[covariant]
-        dependent: Lists,
+        dependent: DescriptionLists,
     }
 );
 
 self_cell!(
-    struct Made {
-        owner: Listed,
+    struct OwnedMeta {
+        owner: PartsWithLists,
         #[covariant]
         dependent: AgentMeta,
     }
@@ -86,24 +86,24 @@ self_cell!(
 
 /// A description: a constant of a macro, or a description that is built at run time.
 pub(crate) struct AgentDescription {
-    repr: Repr,
+    repr: DescriptionRepr,
     announced: AnnouncedKeys,
 }
 
-enum Repr {
+enum DescriptionRepr {
     Const(&'static AgentMeta<'static>),
-    Made(Box<Made>),
+    Owned(Box<OwnedMeta>),
 }
 
 impl AgentDescription {
     /// Creates the description that a macro declares.
     pub(crate) const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
-        Self { repr: Repr::Const(meta), announced: AnnouncedKeys::constant(meta) }
+        Self { repr: DescriptionRepr::Const(meta), announced: AnnouncedKeys::constant(meta) }
     }
 
     /// Creates the description of an agent that is built at run time.
-    pub(crate) fn from_parts(parts: Parts) -> Self {
-        let listed = Listed::new(parts, |parts| Lists {
+    pub(crate) fn from_parts(parts: DescriptionParts) -> Self {
+        let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
             reads: parts.reads.iter().map(Key::spec).collect(),
             writes: parts.writes.iter().map(Key::spec).collect(),
@@ -111,7 +111,7 @@ impl AgentDescription {
             tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
-        let made = Made::new(listed, |listed| {
+        let made = OwnedMeta::new(listed, |listed| {
             let (parts, lists) = (listed.borrow_owner(), listed.borrow_dependent());
             let meta = AgentMeta::new(parts.kind, &parts.name)
                 .definition(&parts.definition)
@@ -131,13 +131,13 @@ impl AgentDescription {
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());
-        Self { repr: Repr::Made(Box::new(made)), announced }
+        Self { repr: DescriptionRepr::Owned(Box::new(made)), announced }
     }
 
     pub(crate) fn meta(&self) -> &AgentMeta<'_> {
         match &self.repr {
-            Repr::Const(meta) => meta,
-            Repr::Made(made) => made.borrow_dependent(),
+            DescriptionRepr::Const(meta) => meta,
+            DescriptionRepr::Owned(made) => made.borrow_dependent(),
         }
     }
 

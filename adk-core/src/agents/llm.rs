@@ -42,7 +42,7 @@ pub use tool_workflow::ToolWorkflow;
 pub(crate) use output::Output;
 pub(crate) use template::render;
 
-use crate::agents::description::{AgentDescription, Parts};
+use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
@@ -86,7 +86,7 @@ pub struct LlmAgent {
 
 /// The values that a builder creates an agent from.
 pub(crate) struct LlmParts {
-    pub(crate) parts: Parts,
+    pub(crate) parts: DescriptionParts,
     pub(crate) instruction: Instruction,
     pub(crate) global: Instruction,
     pub(crate) output: Option<Output>,

@@ -1,7 +1,7 @@
 //! [`Await`]: an `await` step that is built at run time.
 
 use super::{Form, Question, value_of};
-use crate::agents::description::{AgentDescription, Parts};
+use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
@@ -58,7 +58,7 @@ impl Await {
 
     /// Creates a step without a timeout, for a form that is known at run time.
     pub(crate) fn of(name: String, key: Key, question: String, form: Form, by: Option<AnsweredBy>) -> Self {
-        let mut parts = Parts::new(AgentKind::Await, name);
+        let mut parts = DescriptionParts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
         parts.by = by;

@@ -1,7 +1,7 @@
 //! An LLM agent from what its builder was told, and what is wrong with it.
 
 use super::{LlmAgentBuilder, OutputType};
-use crate::agents::description::Parts;
+use crate::agents::description::DescriptionParts;
 use crate::agents::llm::{ANSWER_ATTEMPTS, Instruction, LlmAgent, LlmParts, Output};
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
@@ -98,7 +98,7 @@ impl LlmAgentBuilder {
     }
 
     fn parts(self) -> LlmParts {
-        let mut parts = Parts::new(AgentKind::Llm, &*self.name);
+        let mut parts = DescriptionParts::new(AgentKind::Llm, &*self.name);
         parts.description = self.description;
         let prompts =
             [&self.instruction, &self.global_instruction].into_iter().filter_map(Instruction::prompt);
