@@ -38,13 +38,13 @@ use std::sync::Arc;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 pub struct AgentTool {
-    described: Described,
+    described: AgentWithToolMeta,
     declaration: ToolDeclaration,
     skip_summarization: bool,
 }
 
 self_cell!(
-    struct Described {
+    struct AgentWithToolMeta {
         owner: Arc<dyn DynAgent>,
         #[covariant]
         dependent: ToolMeta,
@@ -68,7 +68,7 @@ impl AgentTool {
             });
             ToolDeclaration::new(Name::shared(meta.name), meta.description, parameters)
         };
-        let described = Described::new(agent, |agent| ToolMeta::of_agent(agent.meta()));
+        let described = AgentWithToolMeta::new(agent, |agent| ToolMeta::of_agent(agent.meta()));
         Self { described, declaration, skip_summarization: false }
     }
 
@@ -127,7 +127,7 @@ impl AgentTool {
             inner.emit(event).await?;
             run_root(&*agent, &mut inner).await
         }));
-        let (mut ended, mut last) = (None, Last::default());
+        let (mut ended, mut last) = (None, FinalOutput::default());
         loop {
             match poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await {
                 Polled::Event(event) => {
@@ -139,15 +139,15 @@ impl AgentTool {
                 Polled::Ended(Ok(())) => break,
                 // The model cannot correct an error of the run.
                 Polled::Ended(Err(error)) if error.is_of_run() => {
-                    let told = ToolError::failed(error.to_string());
+                    let failure = ToolError::failed(error.to_string());
                     cx.refuse(error);
-                    return Err(told);
+                    return Err(failure);
                 }
                 Polled::Ended(Err(error)) => return Err(error.into()),
                 Polled::Stuck => {
                     return Err(ToolError::failed("the agent cannot go on: nothing that it waits for comes"));
                 }
-                Polled::Parked => return Err(waits(&run)),
+                Polled::Parked => return Err(waiting_error(&run)),
             }
         }
         cx.forward_temps(&temps, &run);
@@ -158,7 +158,7 @@ impl AgentTool {
 
 /// Returns the error for an agent that waits. An answer is impossible, because its session ends
 /// with the call.
-fn waits(run: &Run) -> ToolError {
+fn waiting_error(run: &Run) -> ToolError {
     let ids: Vec<_> = run.waiting().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
     ToolError::failed(format!(
         "the agent waits for {} from outside, which an agent that is used as a tool cannot",
@@ -168,13 +168,13 @@ fn waits(run: &Run) -> ToolError {
 
 /// Output of a finished run: its last message and its writes.
 #[derive(Default)]
-struct Last {
+struct FinalOutput {
     content: Option<Content>,
     error: Option<String>,
     written: crate::StateDelta,
 }
 
-impl Last {
+impl FinalOutput {
     fn note(&mut self, event: &Event) {
         if event.author == "user" {
             return;
