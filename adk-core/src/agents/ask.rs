@@ -4,7 +4,7 @@ mod builder;
 mod form;
 
 pub use builder::{Await, AwaitBuilder};
-pub(crate) use form::Form;
+pub(crate) use form::AnswerForm;
 
 use crate::agents::llm::render;
 use crate::encode::to_json;
@@ -24,7 +24,7 @@ pub(crate) struct Question<'a> {
     /// The question with its placeholders.
     pub(crate) text: &'a str,
     /// The form of a valid answer.
-    pub(crate) form: Form,
+    pub(crate) form: AnswerForm,
     /// Permitted answerers; `None` for the user who started the run.
     pub(crate) by: Option<AnsweredBy>,
     pub(crate) timeout: Option<Duration>,

@@ -1,6 +1,6 @@
 //! [`Await`]: an `await` step that is built at run time.
 
-use super::{Form, Question, value_of};
+use super::{AnswerForm, Question, value_of};
 use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
@@ -39,7 +39,7 @@ pub struct Await {
     description: AgentDescription,
     key: Name,
     question: String,
-    form: Form,
+    form: AnswerForm,
     timeout: Option<Duration>,
     /// The default for an expired timeout, or the error of its conversion to JSON.
     otherwise: Option<Result<Value, Arc<Error>>>,
@@ -57,15 +57,21 @@ impl Await {
     }
 
     /// Creates a step without a timeout, for a form that is known at run time.
-    pub(crate) fn of(name: String, key: Key, question: String, form: Form, by: Option<AnsweredBy>) -> Self {
+    pub(crate) fn with_form(
+        name: String,
+        key: Key,
+        question: String,
+        form: AnswerForm,
+        by: Option<AnsweredBy>,
+    ) -> Self {
         let mut parts = DescriptionParts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
         parts.by = by;
         (parts.accepts, parts.schema) = match &form {
-            Form::Type(output) => (Some(output.accepts), output.described),
+            AnswerForm::Type(output) => (Some(output.accepts), output.described),
             // The runner checks an answer against the schema that is stored with the wait.
-            Form::Schema(schema) => (None, Some(schema::given(schema))),
+            AnswerForm::Schema(schema) => (None, Some(schema::given(schema))),
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
@@ -80,7 +86,7 @@ impl Await {
     }
 
     /// Sets the timeout and its default.
-    pub(crate) fn until(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
+    pub(crate) fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
         Self { timeout, otherwise: otherwise.map(Ok), ..self }
     }
 }
@@ -141,8 +147,8 @@ where
         let Self { key, name, question, by, timeout, otherwise, .. } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
-        let form = Form::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form, by) }
+        let form = AnswerForm::Type(OutputKey::json::<T>(""));
+        Await { timeout, otherwise, ..Await::with_form(name, Key::of::<T>(&*key), question, form, by) }
     }
 }
 

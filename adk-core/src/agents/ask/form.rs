@@ -1,4 +1,4 @@
-//! [`Form`]: the form of a valid answer.
+//! [`AnswerForm`]: the form of a valid answer.
 
 use crate::agents::llm::OutputKey;
 use crate::runtime::tool::decode;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 /// The form of a valid answer.
 #[derive(Clone, Debug)]
-pub(crate) enum Form {
+pub(crate) enum AnswerForm {
     /// A Rust type of the program.
     Type(OutputKey),
     /// A JSON schema from outside; null accepts every value.
     Schema(Arc<Value>),
 }
 
-impl Form {
+impl AnswerForm {
     pub(super) fn schema(&self) -> Value {
         match self {
             Self::Type(output) => output.schema.map_or(Value::Null, |make| Value::clone(&make())),
