@@ -39,7 +39,7 @@ pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 pub use tool_workflow::ToolWorkflow;
 
-pub(crate) use output::Output;
+pub(crate) use output::AgentOutput;
 pub(crate) use template::render;
 
 use crate::agents::description::{AgentDescription, DescriptionParts};
@@ -65,7 +65,7 @@ pub struct LlmAgent {
     instruction: Instruction,
     /// The instruction for this agent and all agents below it. Used unless an agent above has one.
     global: Option<Arc<dyn Prompt>>,
-    output: Option<Output>,
+    output: Option<AgentOutput>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,
     /// The checked maximum of model calls per turn.
@@ -89,7 +89,7 @@ pub(crate) struct LlmParts {
     pub(crate) parts: DescriptionParts,
     pub(crate) instruction: Instruction,
     pub(crate) global: Instruction,
-    pub(crate) output: Option<Output>,
+    pub(crate) output: Option<AgentOutput>,
     pub(crate) include_contents: IncludeContents,
     pub(crate) compact: Option<Compaction>,
     pub(crate) answer_attempts: u32,
@@ -106,7 +106,7 @@ impl LlmAgent {
             description: AgentDescription::from_const(&decl.meta),
             instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
             global: global.for_all(),
-            output: decl.output.map(Output::declared),
+            output: decl.output.map(AgentOutput::from_declaration),
             include_contents: decl.include_contents,
             compact: decl.compact,
             max_turns: decl.max_turns,
@@ -172,7 +172,7 @@ impl LlmAgent {
 
     /// Returns the schema of the answer.
     fn schema(&self) -> Option<Arc<Value>> {
-        self.output.as_ref().and_then(Output::schema)
+        self.output.as_ref().and_then(AgentOutput::schema)
     }
 
     /// Returns the maximum of model calls per turn: the setting, otherwise the declared number.

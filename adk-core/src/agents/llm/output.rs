@@ -1,4 +1,4 @@
-//! [`Output`]: the output key of an agent, and the conversion of a reply to the value of the key.
+//! [`AgentOutput`]: the output key of an agent, and the conversion of a reply to the value of the key.
 
 use super::{OutputKey, no_answer, respond};
 use crate::models::model::FinishReason;
@@ -13,15 +13,15 @@ const SHOWN: usize = 200;
 
 /// The key that receives an agent's answer, and the form of the answer.
 #[derive(Clone)]
-pub(crate) struct Output {
+pub(crate) struct AgentOutput {
     /// The key, with its prefix if it has one. Without a key the model is asked for an answer of
     /// the form, and an answer that does not fit is accepted as text, as in ADK.
     pub(crate) key: Option<Name>,
-    form: Form,
+    form: OutputForm,
 }
 
 #[derive(Clone)]
-enum Form {
+enum OutputForm {
     Text,
     /// A type of the program. The first call makes its schema.
     Type {
@@ -33,35 +33,35 @@ enum Form {
     Schema(Arc<Value>),
 }
 
-impl Output {
-    pub(crate) fn declared(output: OutputKey) -> Self {
+impl AgentOutput {
+    pub(crate) fn from_declaration(output: OutputKey) -> Self {
         let form = match output.schema {
-            None => Form::Text,
-            Some(make) => Form::Type { make, made: OnceLock::new(), read: output.read },
+            None => OutputForm::Text,
+            Some(make) => OutputForm::Type { make, made: OnceLock::new(), read: output.read },
         };
         Self { key: Some(Name::literal(output.key)), form }
     }
 
     /// Creates an output that stores text unchanged.
     pub(crate) fn text(key: Name) -> Self {
-        Self { key: Some(key), form: Form::Text }
+        Self { key: Some(key), form: OutputForm::Text }
     }
 
     /// Creates the output of a declaration, with a key that is known at run time.
-    pub(crate) fn typed(key: Option<Name>, output: OutputKey) -> Self {
-        Self { key, ..Self::declared(output) }
+    pub(crate) fn with_type(key: Option<Name>, output: OutputKey) -> Self {
+        Self { key, ..Self::from_declaration(output) }
     }
 
     /// Creates an output of JSON that fits a schema.
-    pub(crate) fn schema_of(key: Option<Name>, schema: Arc<Value>) -> Self {
-        Self { key, form: Form::Schema(schema) }
+    pub(crate) fn with_schema(key: Option<Name>, schema: Arc<Value>) -> Self {
+        Self { key, form: OutputForm::Schema(schema) }
     }
 
     pub(super) fn schema(&self) -> Option<Arc<Value>> {
         match &self.form {
-            Form::Text => None,
-            Form::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
-            Form::Schema(schema) => Some(schema.clone()),
+            OutputForm::Text => None,
+            OutputForm::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
+            OutputForm::Schema(schema) => Some(schema.clone()),
         }
     }
 
@@ -73,12 +73,12 @@ impl Output {
     pub(super) fn settle(&self, value: &mut Value) -> Result<(), String> {
         let schema = self.schema().unwrap_or_default();
         let own = match &self.form {
-            Form::Text => return Ok(()),
-            Form::Type { read, .. } => {
+            OutputForm::Text => return Ok(()),
+            OutputForm::Type { read, .. } => {
                 decode::settle(value, &schema, &|value| read(value).map(drop))?;
                 read(value)?
             }
-            Form::Schema(schema) => {
+            OutputForm::Schema(schema) => {
                 decode::settle(value, schema, &|value| decode::check(value, schema))?;
                 decode::known(value, schema)
             }
@@ -92,7 +92,7 @@ impl Output {
     /// value.
     pub(super) fn show(&self, value: &Value, content: &mut Content) {
         let text = content.text();
-        if matches!(self.form, Form::Text) || is_written_as(&text, value) {
+        if matches!(self.form, OutputForm::Text) || is_written_as(&text, value) {
             return;
         }
         let at = content.parts.iter().position(|part| matches!(part, Part::Text(_))).unwrap_or(0);
@@ -101,13 +101,13 @@ impl Output {
     }
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for AgentOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "Output({}, {})",
             self.key.as_deref().unwrap_or("no key"),
-            if matches!(self.form, Form::Text) { "text" } else { "json" }
+            if matches!(self.form, OutputForm::Text) { "text" } else { "json" }
         )
     }
 }
@@ -123,9 +123,9 @@ fn is_written_as(text: &str, value: &Value) -> bool {
 ///
 /// # Errors
 /// Fails if the text is not JSON, or if the JSON does not fit the agent's type.
-pub(super) fn value(output: &Output, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
+pub(super) fn value(output: &AgentOutput, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
     let text = content.text();
-    if matches!(output.form, Form::Text) {
+    if matches!(output.form, OutputForm::Text) {
         let key = output.key.clone().filter(|_| !text.is_empty());
         return Ok(key.map(|key| (key, Value::String(text))));
     }
@@ -153,7 +153,7 @@ pub(super) struct Misfit {
 }
 
 impl Misfit {
-    pub(super) fn new(output: &Output, text: String, why: String) -> Self {
+    pub(super) fn new(output: &AgentOutput, text: String, why: String) -> Self {
         let key = output.key.clone().unwrap_or_default();
         Self { key, schema: output.schema().unwrap_or_default(), text, why }
     }
@@ -170,7 +170,7 @@ impl Misfit {
     pub(super) fn error(self, finish: Option<&FinishReason>, attempts: u32) -> Error {
         let Self { key, schema, text, why } = self;
         let again = if attempts > 1 { format!(" in {attempts} attempts") } else { String::new() };
-        let (text, schema) = (shown(&text), shown(&schema.to_string()));
+        let (text, schema) = (excerpt(&text), excerpt(&schema.to_string()));
         let message = format!(
             "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; the schema is: {schema}"
         );
@@ -185,7 +185,7 @@ impl Misfit {
 }
 
 /// Returns the first characters of a text.
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
@@ -207,28 +207,30 @@ mod tests {
         content.parts.insert(0, Part::from(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
         assert_eq!(
-            value(&Output::declared(text), &mut content).unwrap(),
+            value(&AgentOutput::from_declaration(text), &mut content).unwrap(),
             Some(("draft".into(), json!(" a b")))
         );
-        assert_eq!(value(&Output::declared(text), &mut Content::default()).unwrap(), None);
+        assert_eq!(value(&AgentOutput::from_declaration(text), &mut Content::default()).unwrap(), None);
     }
 
     #[test]
     fn json_is_parsed_with_and_without_a_fence() {
         for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
             assert_eq!(
-                value(&Output::declared(COUNT), &mut Content::model(answer)).unwrap(),
+                value(&AgentOutput::from_declaration(COUNT), &mut Content::model(answer)).unwrap(),
                 Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }
-        assert_eq!(value(&Output::declared(COUNT), &mut Content::model(" \n")).unwrap(), None);
+        assert_eq!(value(&AgentOutput::from_declaration(COUNT), &mut Content::model(" \n")).unwrap(), None);
     }
 
     #[test]
     fn an_answer_of_another_type_says_why() {
         let fail = |text: &str, finish: Option<&FinishReason>| {
-            value(&Output::declared(COUNT), &mut Content::model(text)).unwrap_err().error(finish, 1)
+            value(&AgentOutput::from_declaration(COUNT), &mut Content::model(text))
+                .unwrap_err()
+                .error(finish, 1)
         };
         let error = fail("[1, 300]", None);
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);

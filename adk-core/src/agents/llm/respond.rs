@@ -34,7 +34,7 @@ pub(super) fn given(calls: &[Arc<FunctionCall>]) -> Option<String> {
 }
 
 /// Converts an answer in a reply to the form that its type serializes, and removes text around it.
-pub(super) fn settle(output: &Output, content: &mut Content) {
+pub(super) fn settle(output: &AgentOutput, content: &mut Content) {
     let mut is_given = false;
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part
@@ -55,12 +55,12 @@ pub(super) fn settle(output: &Output, content: &mut Content) {
 
 /// Reports whether the schema of the answer is not an object, so that one argument contains the
 /// answer.
-fn is_wrapped(output: &Output) -> bool {
+fn is_wrapped(output: &AgentOutput) -> bool {
     output.schema().is_none_or(|schema| schema.get("type").and_then(Value::as_str) != Some("object"))
 }
 
 /// Returns the answer in the arguments of a call.
-fn answer(args: ToolArgs, output: &Output) -> Value {
+fn answer(args: ToolArgs, output: &AgentOutput) -> Value {
     if !is_wrapped(output) {
         return Value::Object(args);
     }
@@ -68,7 +68,7 @@ fn answer(args: ToolArgs, output: &Output) -> Value {
 }
 
 /// Returns the arguments of a call with this answer.
-fn arguments(answer: Value, output: &Output) -> ToolArgs {
+fn arguments(answer: Value, output: &AgentOutput) -> ToolArgs {
     match answer {
         Value::Object(fields) if !is_wrapped(output) => fields,
         answer => ToolArgs::from_iter([(WRAPPED.to_owned(), answer)]),
@@ -84,11 +84,11 @@ pub(super) fn reason(refusal: &str) -> String {
 /// The tool through which a model gives its answer.
 pub(super) struct SetModelResponse {
     declaration: ToolDeclaration,
-    output: Output,
+    output: AgentOutput,
 }
 
 impl SetModelResponse {
-    pub(super) fn new(output: Output, schema: Arc<Value>) -> Self {
+    pub(super) fn new(output: AgentOutput, schema: Arc<Value>) -> Self {
         let parameters = if !is_wrapped(&output) {
             schema
         } else {

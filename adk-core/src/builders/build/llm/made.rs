@@ -2,7 +2,7 @@
 
 use super::{LlmAgentBuilder, OutputType};
 use crate::agents::description::DescriptionParts;
-use crate::agents::llm::{ANSWER_ATTEMPTS, Instruction, LlmAgent, LlmParts, Output};
+use crate::agents::llm::{ANSWER_ATTEMPTS, AgentOutput, Instruction, LlmAgent, LlmParts};
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
@@ -122,12 +122,12 @@ impl LlmAgentBuilder {
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {
-            None => (name.clone().map(Output::text), key.map(Key::of::<String>)),
+            None => (name.clone().map(AgentOutput::text), key.map(Key::of::<String>)),
             Some(OutputType::Type { output, key: typed }) => {
-                (Some(Output::typed(name.clone(), output)), key.map(|key| typed(key.to_owned())))
+                (Some(AgentOutput::with_type(name.clone(), output)), key.map(|key| typed(key.to_owned())))
             }
             Some(OutputType::Schema(schema)) => {
-                (Some(Output::schema_of(name.clone(), schema)), key.map(Key::any))
+                (Some(AgentOutput::with_schema(name.clone(), schema)), key.map(Key::any))
             }
         };
         parts.writes.extend(key);
