@@ -24,10 +24,10 @@ use std::sync::Arc;
 /// # assert!(format!("{prompt:?} {function:?}").contains("{topic}"));
 /// ```
 #[derive(Clone)]
-pub struct Instruction(Form);
+pub struct Instruction(InstructionSource);
 
 #[derive(Clone)]
-enum Form {
+enum InstructionSource {
     Prompt(Cow<'static, str>),
     Function(Arc<Function>),
 }
@@ -43,14 +43,14 @@ impl Instruction {
         F: Fn(ReadonlyContext) -> R + Send + Sync + 'static,
         R: Instructs<M>,
     {
-        Self(Form::Function(Arc::new(move |cx| function(cx).told())))
+        Self(InstructionSource::Function(Arc::new(move |cx| function(cx).told())))
     }
 
     /// Returns the prompt with its placeholders; `None` for a function.
     pub fn prompt(&self) -> Option<&str> {
         match &self.0 {
-            Form::Prompt(prompt) => Some(prompt),
-            Form::Function(_) => None,
+            InstructionSource::Prompt(prompt) => Some(prompt),
+            InstructionSource::Function(_) => None,
         }
     }
 
@@ -68,8 +68,8 @@ impl Instruction {
     /// Fails if a prompt reads a missing value, or if the function fails.
     pub(super) async fn render(&self, cx: &mut Context) -> Result<String> {
         let function = match &self.0 {
-            Form::Prompt(prompt) => return template::render(prompt, "instruction", cx).await,
-            Form::Function(function) => function.clone(),
+            InstructionSource::Prompt(prompt) => return template::render(prompt, "instruction", cx).await,
+            InstructionSource::Function(function) => function.clone(),
         };
         let readonly = cx.readonly();
         let work = async move {
@@ -94,13 +94,13 @@ impl Default for Instruction {
 
 impl From<&'static str> for Instruction {
     fn from(prompt: &'static str) -> Self {
-        Self(Form::Prompt(Cow::Borrowed(prompt)))
+        Self(InstructionSource::Prompt(Cow::Borrowed(prompt)))
     }
 }
 
 impl From<String> for Instruction {
     fn from(prompt: String) -> Self {
-        Self(Form::Prompt(Cow::Owned(prompt)))
+        Self(InstructionSource::Prompt(Cow::Owned(prompt)))
     }
 }
 
@@ -111,8 +111,8 @@ impl Prompt for Instruction {
 
     fn fixed_len(&self) -> Option<usize> {
         match &self.0 {
-            Form::Prompt(prompt) => Placeholders::new(prompt).next().map(|first| first.start),
-            Form::Function(_) => Some(0),
+            InstructionSource::Prompt(prompt) => Placeholders::new(prompt).next().map(|first| first.start),
+            InstructionSource::Function(_) => Some(0),
         }
     }
 }
@@ -120,8 +120,8 @@ impl Prompt for Instruction {
 impl fmt::Debug for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Prompt(prompt) => prompt.fmt(f),
-            Form::Function(_) => f.write_str("a function"),
+            InstructionSource::Prompt(prompt) => prompt.fmt(f),
+            InstructionSource::Function(_) => f.write_str("a function"),
         }
     }
 }
