@@ -50,7 +50,7 @@ pub(super) const fn name(kind: CallKind) -> Name {
 }
 
 /// The parameters of a model call.
-pub(super) struct Call {
+pub(super) struct ModelCall {
     /// [`CallKind::Model`] or [`CallKind::Summary`].
     pub(super) kind: CallKind,
     pub(super) models: Chain,
@@ -66,7 +66,7 @@ pub(super) struct Call {
 ///
 /// # Errors
 /// Fails if the call failed permanently.
-pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
+pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelResponse> {
     let (send, pieces) = channel();
     let call_kind = call.kind;
     let name = name(call.kind);
@@ -74,8 +74,8 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     // Boxed, because the step, the record and the journal would each reserve space for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(Box::pin(async move { call.asked(&send).await })).await,
-            None => call.asked(&send).await,
+            Some(_) => task::apart(Box::pin(async move { call.try_models(&send).await })).await,
+            None => call.try_models(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
@@ -115,7 +115,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     }
 }
 
-impl Call {
+impl ModelCall {
     /// Returns the request and the models as inputs of the record. Omits ids of calls, because
     /// providers generate them.
     fn inputs(&self) -> CallInputs {
@@ -141,7 +141,7 @@ impl Call {
 
     /// Calls one model after the other, each with its retries, until a model replies or the last
     /// one failed permanently.
-    async fn asked(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
+    async fn try_models(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
         let mut asked = Asked::new(self);
         loop {
             let (model, mut handed) = (asked.model, false);
@@ -151,14 +151,14 @@ impl Call {
                 // Boxed, because few runs are traced.
                 Some(agent) => {
                     let span = trace::chat(agent, model, &self.request, asked.attempt);
-                    Box::pin(traced(span, self.answer(model, send, &mut handed))).await
+                    Box::pin(poll_in_span(span, self.answer(model, send, &mut handed))).await
                 }
             };
             settle(permit, &answer, handed);
             let again = match answer {
-                Ok(response) => return Ok(self.answered(model, response)),
+                Ok(response) => return Ok(self.with_cost(model, response)),
                 // The agent has already received a piece, so a retry is impossible.
-                Err(error) if handed => return Err(asked.after(broken(error))),
+                Err(error) if handed => return Err(asked.after(broken_stream(error))),
                 Err(error) => asked.failed(error)?,
             };
             again.tell(send).await;
@@ -166,7 +166,7 @@ impl Call {
     }
 
     /// Adds the cost to a reply. Adds the model's name if several models may reply.
-    fn answered(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
+    fn with_cost(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
         let (prices, usage) = (self.run.services.prices.as_deref(), response.usage);
         let price = prices.and_then(|prices| prices.of(model.name()));
         response.usage.cost = price.map_or(Money::ZERO, |price| {
@@ -237,7 +237,7 @@ impl Call {
 }
 
 /// Polls the reply within its span and records the result.
-async fn traced(
+async fn poll_in_span(
     span: Arc<TraceSpan>,
     answer: impl Future<Output = Result<ModelResponse, ModelError>>,
 ) -> Result<ModelResponse, ModelError> {
@@ -253,7 +253,7 @@ async fn traced(
 
 /// The state of a call: its current model, attempt and errors.
 struct Asked<'a> {
-    call: &'a Call,
+    call: &'a ModelCall,
     model: &'a dyn Model,
     rest: std::slice::Iter<'a, Arc<dyn Model>>,
     /// Number of the current model's attempt, from 1.
@@ -274,7 +274,7 @@ struct Again {
 }
 
 impl<'a> Asked<'a> {
-    fn new(call: &'a Call) -> Self {
+    fn new(call: &'a ModelCall) -> Self {
         let (model, rest) = (&*call.models.first, call.models.fallback.iter());
         Self { call, model, rest, attempt: 1, waits: None, failed: Vec::new() }
     }
@@ -298,8 +298,8 @@ impl<'a> Asked<'a> {
                     self.attempt += 1;
                     return Ok(Again { key: RETRY_KEY, told, wait });
                 }
-                Some(wait) => too_long(error, wait, max_delay),
-                None => given_up(error, self.attempt),
+                Some(wait) => wait_too_long(error, wait, max_delay),
+                None => attempts_exhausted(error, self.attempt),
             }
         };
         let Some(next) = self.rest.next() else { return Err(self.after(error)) };
@@ -349,7 +349,7 @@ fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, ha
 }
 
 /// Converts the error of a stream that broke after its first piece.
-fn broken(error: ModelError) -> ModelError {
+fn broken_stream(error: ModelError) -> ModelError {
     match error.kind() {
         ModelErrorKind::Connection | ModelErrorKind::Unavailable => {
             let message = format!("the answer broke off in the middle: {}", error.message());
@@ -359,7 +359,7 @@ fn broken(error: ModelError) -> ModelError {
     }
 }
 
-fn given_up(error: ModelError, attempts: u32) -> ModelError {
+fn attempts_exhausted(error: ModelError, attempts: u32) -> ModelError {
     match attempts {
         1 => error,
         _ => {
@@ -369,7 +369,7 @@ fn given_up(error: ModelError, attempts: u32) -> ModelError {
     }
 }
 
-fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
+fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
         "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
         error.message()

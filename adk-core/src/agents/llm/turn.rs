@@ -1,7 +1,7 @@
 //! The turn of an LLM agent: it calls the model, executes tool calls and repeats, until a reply has
 //! no tool calls.
 
-use super::call::{self, Call};
+use super::call::{self, ModelCall};
 use super::calls::Answers;
 use super::repair::Repair;
 use super::toolbox::Toolbox;
@@ -277,7 +277,7 @@ pub(super) async fn counted(
     }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let (run, trace) = (cx.run.clone(), cx.trace.clone());
-    let call = Call { kind, models: models.clone(), request, timeout, retry, run, trace };
+    let call = ModelCall { kind, models: models.clone(), request, timeout, retry, run, trace };
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
         let usage = Usage { calls: 1, ..response.usage };
