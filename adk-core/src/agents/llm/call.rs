@@ -142,26 +142,26 @@ impl ModelCall {
     /// Calls one model after the other, each with its retries, until a model replies or the last
     /// one failed permanently.
     async fn try_models(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
-        let mut asked = Asked::new(self);
+        let mut attempts = ModelAttempts::new(self);
         loop {
-            let (model, mut handed) = (asked.model, false);
+            let (model, mut handed) = (attempts.model, false);
             let permit = self.permit(model).await;
             let answer = match &self.trace {
                 None => self.answer(model, send, &mut handed).await,
                 // Boxed, because few runs are traced.
                 Some(agent) => {
-                    let span = trace::chat(agent, model, &self.request, asked.attempt);
+                    let span = trace::chat(agent, model, &self.request, attempts.attempt);
                     Box::pin(poll_in_span(span, self.answer(model, send, &mut handed))).await
                 }
             };
             settle(permit, &answer, handed);
-            let again = match answer {
+            let next = match answer {
                 Ok(response) => return Ok(self.with_cost(model, response)),
                 // The agent has already received a piece, so a retry is impossible.
-                Err(error) if handed => return Err(asked.after(broken_stream(error))),
-                Err(error) => asked.failed(error)?,
+                Err(error) if handed => return Err(attempts.with_earlier_errors(broken_stream(error))),
+                Err(error) => attempts.next_attempt(error)?,
             };
-            again.tell(send).await;
+            next.announce(send).await;
         }
     }
 
@@ -252,7 +252,7 @@ async fn poll_in_span(
 }
 
 /// The state of a call: its current model, attempt and errors.
-struct Asked<'a> {
+struct ModelAttempts<'a> {
     call: &'a ModelCall,
     model: &'a dyn Model,
     rest: std::slice::Iter<'a, Arc<dyn Model>>,
@@ -267,13 +267,13 @@ struct Asked<'a> {
 type BoxIterator<T> = Box<dyn Iterator<Item = T> + Send>;
 
 /// Metadata of the event before the next attempt, and the wait before the attempt.
-struct Again {
+struct NextAttempt {
     key: &'static str,
-    told: Value,
+    metadata: Value,
     wait: Duration,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ModelAttempts<'a> {
     fn new(call: &'a ModelCall) -> Self {
         let (model, rest) = (&*call.models.first, call.models.fallback.iter());
         Self { call, model, rest, attempt: 1, waits: None, failed: Vec::new() }
@@ -283,7 +283,7 @@ impl<'a> Asked<'a> {
     ///
     /// # Errors
     /// Fails if this was the last attempt.
-    fn failed(&mut self, error: ModelError) -> Result<Again, ModelError> {
+    fn next_attempt(&mut self, error: ModelError) -> Result<NextAttempt, ModelError> {
         let Retry { max_delay, .. } = self.call.retry;
         let has_next = self.rest.len() > 0;
         // Load of this model does not affect another model.
@@ -294,23 +294,24 @@ impl<'a> Asked<'a> {
             match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
                 Some(wait) if wait <= max_delay => {
                     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    let told = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    let metadata =
+                        json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
                     self.attempt += 1;
-                    return Ok(Again { key: RETRY_KEY, told, wait });
+                    return Ok(NextAttempt { key: RETRY_KEY, metadata, wait });
                 }
                 Some(wait) => wait_too_long(error, wait, max_delay),
                 None => attempts_exhausted(error, self.attempt),
             }
         };
-        let Some(next) = self.rest.next() else { return Err(self.after(error)) };
-        let told = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
+        let Some(next) = self.rest.next() else { return Err(self.with_earlier_errors(error)) };
+        let metadata = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
         self.failed.push(format!("`{}`: {}", self.model.name(), error.message()));
         (self.model, self.attempt, self.waits) = (&**next, 1, None);
-        Ok(Again { key: FALLBACK_KEY, told, wait: Duration::ZERO })
+        Ok(NextAttempt { key: FALLBACK_KEY, metadata, wait: Duration::ZERO })
     }
 
     /// Adds the errors of the earlier models to the last error.
-    fn after(&self, error: ModelError) -> ModelError {
+    fn with_earlier_errors(&self, error: ModelError) -> ModelError {
         if self.failed.is_empty() {
             return error;
         }
@@ -319,11 +320,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Again {
+impl NextAttempt {
     /// Boxed, because few calls fail.
-    fn tell(self, send: &Sender) -> BoxFuture<'_, ()> {
+    fn announce(self, send: &Sender) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            send.send(Piece::Told(self.key, Box::new(self.told))).await;
+            send.send(Piece::Told(self.key, Box::new(self.metadata))).await;
             if !self.wait.is_zero() {
                 tokio::time::sleep(self.wait).await;
             }
