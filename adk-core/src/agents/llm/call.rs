@@ -2,7 +2,7 @@
 //! timeout.
 
 use super::calls::without_deep_arguments;
-use super::pieces::{Piece, Sender, channel};
+use super::pieces::{Piece, PieceSender, channel};
 use super::{Retry, trace};
 use crate::encode::to_json;
 use crate::models::limit::Permit;
@@ -141,7 +141,7 @@ impl ModelCall {
 
     /// Calls one model after the other, each with its retries, until a model replies or the last
     /// one failed permanently.
-    async fn try_models(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
+    async fn try_models(&self, send: &PieceSender) -> Result<ModelResponse, ModelError> {
         let mut attempts = ModelAttempts::new(self);
         loop {
             let (model, mut handed) = (attempts.model, false);
@@ -189,7 +189,7 @@ impl ModelCall {
     async fn answer(
         &self,
         model: &dyn Model,
-        send: &Sender,
+        send: &PieceSender,
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
         let mut stream = model.generate(self.request.clone());
@@ -322,9 +322,9 @@ impl<'a> ModelAttempts<'a> {
 
 impl NextAttempt {
     /// Boxed, because few calls fail.
-    fn announce(self, send: &Sender) -> BoxFuture<'_, ()> {
+    fn announce(self, send: &PieceSender) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            send.send(Piece::Told(self.key, Box::new(self.metadata))).await;
+            send.send(Piece::Metadata(self.key, Box::new(self.metadata))).await;
             if !self.wait.is_zero() {
                 tokio::time::sleep(self.wait).await;
             }

@@ -15,7 +15,7 @@ pub(super) enum Piece {
     Text(String),
     Thought(String),
     /// Information on the call, under a key of the metadata. Boxed, because it is rare.
-    Told(&'static str, Box<Value>),
+    Metadata(&'static str, Box<Value>),
 }
 
 impl Piece {
@@ -24,11 +24,11 @@ impl Piece {
     }
 
     pub(super) fn into_event(self) -> Event {
-        let said = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
+        let with_part = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
         let mut event = match self {
-            Self::Text(text) => said(Part::Text(text)),
-            Self::Thought(text) => said(Part::from(Thought { text, signature: None })),
-            Self::Told(key, told) => Event::new().with_metadata(key, *told),
+            Self::Text(text) => with_part(Part::Text(text)),
+            Self::Thought(text) => with_part(Part::from(Thought { text, signature: None })),
+            Self::Metadata(key, value) => Event::new().with_metadata(key, *value),
         };
         event.partial = true;
         event
@@ -36,7 +36,7 @@ impl Piece {
 }
 
 #[derive(Default)]
-struct Slot {
+struct PieceSlot {
     piece: Option<Piece>,
     /// Set when the receiver is dropped.
     is_closed: bool,
@@ -45,19 +45,19 @@ struct Slot {
 }
 
 /// The sending half, held by the call.
-pub(super) struct Sender(Arc<Mutex<Slot>>);
+pub(super) struct PieceSender(Arc<Mutex<PieceSlot>>);
 
 /// The receiving half, held by the agent.
-pub(super) struct Receiver(Arc<Mutex<Slot>>);
+pub(super) struct PieceReceiver(Arc<Mutex<PieceSlot>>);
 
 /// Creates a channel for one piece, so that the model's stream is read only as fast as the agent
 /// takes pieces.
-pub(super) fn channel() -> (Sender, Receiver) {
-    let slot = Arc::<Mutex<Slot>>::default();
-    (Sender(slot.clone()), Receiver(slot))
+pub(super) fn channel() -> (PieceSender, PieceReceiver) {
+    let slot = Arc::<Mutex<PieceSlot>>::default();
+    (PieceSender(slot.clone()), PieceReceiver(slot))
 }
 
-impl Sender {
+impl PieceSender {
     /// Waits until the slot is free and fills it. Discards the piece if the receiver is dropped.
     pub(super) async fn send(&self, piece: Piece) {
         let mut piece = Some(piece);
@@ -77,7 +77,7 @@ impl Sender {
     }
 }
 
-impl Receiver {
+impl PieceReceiver {
     /// Takes the piece in the slot. If the slot is empty, `task` is woken when a piece arrives.
     pub(super) fn take(&self, task: Option<&Task<'_>>) -> Option<Piece> {
         let mut slot = lock(&self.0);
@@ -92,7 +92,7 @@ impl Receiver {
     }
 }
 
-impl Drop for Receiver {
+impl Drop for PieceReceiver {
     fn drop(&mut self) {
         let mut slot = lock(&self.0);
         slot.is_closed = true;
