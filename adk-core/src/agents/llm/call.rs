@@ -150,7 +150,7 @@ impl ModelCall {
                 None => self.answer(model, send, &mut handed).await,
                 // Boxed, because few runs are traced.
                 Some(agent) => {
-                    let span = trace::chat(agent, model, &self.request, attempts.attempt);
+                    let span = trace::chat_span(agent, model, &self.request, attempts.attempt);
                     Box::pin(poll_in_span(span, self.answer(model, send, &mut handed))).await
                 }
             };
@@ -247,7 +247,7 @@ async fn poll_in_span(
         answer.as_mut().poll(task)
     })
     .await;
-    trace::answered(&span, &answer);
+    trace::end_chat(&span, &answer);
     answer
 }
 

@@ -356,14 +356,14 @@ async fn attempts(
     loop {
         let mark = own.mark();
         let agent = own.trace.clone();
-        own.trace = agent.as_ref().map(|agent| trace::execute_tool(agent, &**tool, call, own, attempts));
+        own.trace = agent.as_ref().map(|agent| trace::tool_span(agent, &**tool, call, own, attempts));
         let result = match meta.timeout {
             // Boxed, because the future holds a copy of the context.
             Some(timeout) => Box::pin(limited(tool, timeout, call, own)).await,
             None => attempt(&**tool, call, own).await,
         };
         if let Some(span) = std::mem::replace(&mut own.trace, agent) {
-            trace::executed(&span, &result);
+            trace::end_tool(&span, &result);
         }
         let error = match result {
             Ok(value) => return Ok(value),

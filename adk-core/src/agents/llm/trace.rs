@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tracing::field::Empty;
 
 /// Opens the span of one attempt of a model call.
-pub(super) fn chat(
+pub(super) fn chat_span(
     parent: &Arc<TraceSpan>,
     model: &dyn Model,
     request: &ModelRequest,
@@ -58,7 +58,7 @@ pub(super) fn chat(
 }
 
 /// Records the result of a model call and ends its span.
-pub(super) fn answered(span: &TraceSpan, answer: &Result<ModelResponse, ModelError>) {
+pub(super) fn end_chat(span: &TraceSpan, answer: &Result<ModelResponse, ModelError>) {
     let response = match answer {
         Ok(response) => response,
         Err(error) => return span.fail(&error_type(ErrorKind::Model(error.kind())), error),
@@ -93,7 +93,7 @@ pub(super) fn answered(span: &TraceSpan, answer: &Result<ModelResponse, ModelErr
 }
 
 /// Opens the span of one attempt of a tool call.
-pub(super) fn execute_tool(
+pub(super) fn tool_span(
     parent: &Arc<TraceSpan>,
     tool: &dyn DynTool,
     call: &FunctionCall,
@@ -127,7 +127,7 @@ pub(super) fn execute_tool(
 }
 
 /// Records the result of a tool call and ends its span.
-pub(super) fn executed(span: &TraceSpan, result: &Result<Value, ToolError>) {
+pub(super) fn end_tool(span: &TraceSpan, result: &Result<Value, ToolError>) {
     match result {
         Ok(value) => {
             if span.has_contents() {
