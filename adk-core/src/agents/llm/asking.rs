@@ -3,7 +3,7 @@
 //! Each part of a call is a recorded step: the part that ends with a question, and each part that
 //! continues with an answer. Work before a question is never repeated.
 
-use super::calls::{Called, counted, start};
+use super::calls::{CallRecord, counted, start};
 use super::confirm::Before;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
@@ -34,7 +34,7 @@ impl Asks {
 }
 
 /// Reports whether a call has an open question.
-pub(super) fn asks(called: &Result<Called>) -> bool {
+pub(super) fn asks(called: &Result<CallRecord>) -> bool {
     called.as_ref().is_ok_and(|called| called.asks.is_some())
 }
 
@@ -43,14 +43,14 @@ pub(super) async fn go_on(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
     seen: &[StateDelta],
-    all: &mut [Result<Called>],
+    all: &mut [Result<CallRecord>],
     cx: &mut Context,
 ) -> Result<()> {
     let mut answers: Vec<Vec<Value>> = calls.iter().map(|_| Vec::new()).collect();
     while all.iter().any(asks) {
         let (mut again, mut open) = (Vec::new(), Vec::new());
         for (at, call) in calls.iter().enumerate() {
-            let Ok(Called { left, asks, .. }) = &mut all[at] else { continue };
+            let Ok(CallRecord { left, asks, .. }) = &mut all[at] else { continue };
             let Some(asks) = asks.take() else { continue };
             let Asks { question, schema, args } = *asks;
             counted(left, cx);

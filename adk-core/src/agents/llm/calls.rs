@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// The record of a call.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Called {
+pub(super) struct CallRecord {
     pub(super) result: Result<Value, String>,
     pub(super) left: ToolRecord,
     /// The question that the call asks before it continues.
@@ -33,7 +33,7 @@ pub(super) struct Called {
 }
 
 /// The responses to the calls of a reply.
-pub(super) struct Answers {
+pub(super) struct CallResponses {
     /// The responses in the order of the calls.
     pub(super) content: Content,
     /// Actions that the calls request.
@@ -46,9 +46,9 @@ pub(super) struct Answers {
 
 /// Results of the calls of a reply.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct CallResults {
     /// The results in the order of the calls.
-    pub(super) all: Vec<Result<Called>>,
+    pub(super) all: Vec<Result<CallRecord>>,
     /// Ids of calls that a person has refused.
     refused: Vec<String>,
     /// For each call, the stored keys that earlier calls set and that this call has read; empty if
@@ -57,7 +57,11 @@ pub(super) struct Made {
 }
 
 /// Executes all calls.
-pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<Made> {
+pub(super) async fn make(
+    tools: &Toolbox<'_>,
+    calls: &[Arc<FunctionCall>],
+    cx: &mut Context,
+) -> Result<CallResults> {
     let sequence = Sequence::of(tools, calls, cx);
     if !sequence.is_needed() {
         return make_beside(tools, calls, &[], cx).await;
@@ -70,9 +74,9 @@ async fn make_in_waves(
     calls: &[Arc<FunctionCall>],
     sequence: &Sequence,
     cx: &mut Context,
-) -> Result<Made> {
-    let mut made = Made { saw: vec![Vec::new(); calls.len()], ..Made::default() };
-    let mut all: Vec<Option<Result<Called>>> = calls.iter().map(|_| None).collect();
+) -> Result<CallResults> {
+    let mut made = CallResults { saw: vec![Vec::new(); calls.len()], ..CallResults::default() };
+    let mut all: Vec<Option<Result<CallRecord>>> = calls.iter().map(|_| None).collect();
     let mut written = StateDelta::default();
     for wave in sequence.waves() {
         let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
@@ -99,7 +103,7 @@ async fn make_beside(
     calls: &[Arc<FunctionCall>],
     seen: &[StateDelta],
     cx: &mut Context,
-) -> Result<Made> {
+) -> Result<CallResults> {
     let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
     for (at, call) in calls.iter().enumerate() {
         let seen = seen.get(at);
@@ -126,7 +130,7 @@ async fn make_beside(
     if all.iter().any(asking::asks) {
         Box::pin(asking::go_on(tools, calls, seen, &mut all, cx)).await?;
     }
-    Ok(Made { all, refused, saw: Vec::new() })
+    Ok(CallResults { all, refused, saw: Vec::new() })
 }
 
 /// Executes all calls and creates their responses. Calls in `later` get a further response from
@@ -136,13 +140,13 @@ pub(super) async fn answer(
     calls: &[Arc<FunctionCall>],
     later: &[Arc<FunctionCall>],
     cx: &mut Context,
-) -> Result<Answers> {
-    let Made { all, refused, mut saw } = make(tools, calls, cx).await?;
+) -> Result<CallResponses> {
+    let CallResults { all, refused, mut saw } = make(tools, calls, cx).await?;
     saw.resize(all.len(), Vec::new());
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let (mut actions, mut skipping) = (ToolActions::default(), None);
     for ((call, called), saw) in calls.iter().zip(all).zip(saw) {
-        let Called { result, left, .. } = called?;
+        let CallRecord { result, left, .. } = called?;
         if left.actions.skip_summarization {
             skipping.get_or_insert_with(|| call.clone());
         }
@@ -155,7 +159,7 @@ pub(super) async fn answer(
     }
     // An agent as a tool may have exhausted a bound.
     cx.held()?;
-    Ok(Answers { content, actions, refused, skipping })
+    Ok(CallResponses { content, actions, refused, skipping })
 }
 
 /// Moves the writes of a call to the context, for the next event. The call has read the keys in
@@ -207,7 +211,7 @@ pub(super) fn start(
     seen: Option<&StateDelta>,
     before: Option<Box<Before>>,
     cx: &mut Context,
-) -> BoxFuture<'static, Result<Called>> {
+) -> BoxFuture<'static, Result<CallRecord>> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
     let (of, path, on) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
@@ -220,7 +224,7 @@ pub(super) fn start(
                 Either::Left(not_there(call.clone(), why, own, hooks))
             } else {
                 let left = ToolRecord::default();
-                Either::Right(ready(Ok(Called { result: Err(why), left, asks: None })))
+                Either::Right(ready(Ok(CallRecord { result: Err(why), left, asks: None })))
             };
             let work = Box::pin(of.clone().by(work));
             return Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| {
@@ -308,7 +312,7 @@ async fn run(
     mut own: Box<ToolContext>,
     hooks: ToolHooks,
     limit: Option<Box<ResultLimit>>,
-) -> Result<Called> {
+) -> Result<CallRecord> {
     let given = match before {
         Some(before) => {
             let Before { args, given, left, answers, .. } = *before;
@@ -327,7 +331,7 @@ async fn run(
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
                     let asks = Some(Box::new(Asks::new(error, call.args.clone())));
-                    return Ok(Called { result: Ok(Value::Null), left: own.into_record(), asks });
+                    return Ok(CallRecord { result: Ok(Value::Null), left: own.into_record(), asks });
                 }
                 Err(error) => hooks.failed(&call, error, &mut own).await?,
             }
@@ -341,7 +345,7 @@ async fn run(
     if let Some(limit) = limit {
         result = Box::pin(limit.apply(result, &mut own)).await?;
     }
-    Ok(Called { result, left: own.into_record(), asks: None })
+    Ok(CallRecord { result, left: own.into_record(), asks: None })
 }
 
 /// Calls the tool until an attempt succeeds, fails permanently, or is the last permitted attempt.
@@ -441,10 +445,10 @@ async fn not_there(
     why: String,
     mut own: ToolContext,
     hooks: ToolHooks,
-) -> Result<Called> {
+) -> Result<CallRecord> {
     let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
     let given = hooks.answered(&call, &error, &mut own).await?;
-    Ok(Called { result: given.ok_or(why), left: own.into_record(), asks: None })
+    Ok(CallRecord { result: given.ok_or(why), left: own.into_record(), asks: None })
 }
 
 /// Returns the same error response for each of the calls.

@@ -1,6 +1,6 @@
 //! [`ToolWorkflow`]: a workflow that only calls a tool.
 
-use super::calls::{self, Called};
+use super::calls::{self, CallRecord};
 use super::declare::LlmDecl;
 use super::toolbox::Toolbox;
 use super::turn::{OWN_ID, count_tools, response_event};
@@ -101,7 +101,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let called = calls::make(&tools, &calls, cx).await?.all;
     let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
     for called in called {
-        let Called { result: given, left, .. } = called?;
+        let CallRecord { result: given, left, .. } = called?;
         calls::take(left, None, &[], &mut actions, cx);
         result = given;
     }

@@ -2,7 +2,7 @@
 //! no tool calls.
 
 use super::call::{self, ModelCall};
-use super::calls::Answers;
+use super::calls::CallResponses;
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(super) const OWN_ID: &str = "adk-";
 
 /// A running turn.
-struct Turn<'a> {
+struct LlmTurn<'a> {
     agent: &'a LlmAgent,
     models: Chain,
     tools: Toolbox<'a>,
@@ -48,14 +48,14 @@ struct Turn<'a> {
 /// answer that does not fit its type, too many calls, or an output key that was not written.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     // Rare work is boxed, because the allocator serves futures below 1 KB faster.
-    let mut turn = Box::new(Turn::new(agent, cx)?);
+    let mut turn = Box::new(LlmTurn::new(agent, cx)?);
     loop {
         turn.tools.refresh(cx).await?;
-        let answer = turn.fitting(cx).await?;
-        let (event, calls, is_cut_off) = turn.heard(answer, cx);
+        let answer = turn.fitting_reply(cx).await?;
+        let (event, calls, is_cut_off) = turn.reply_event(answer, cx);
         cx.emit(event).await?;
         if is_cut_off {
-            Box::pin(turn.cut_off(&calls, cx)).await?;
+            Box::pin(turn.report_cut_off(&calls, cx)).await?;
             continue;
         }
         let is_last = calls.is_empty() || Box::pin(turn.run_calls(&calls, cx)).await?;
@@ -68,7 +68,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     }
 }
 
-impl<'a> Turn<'a> {
+impl<'a> LlmTurn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
         // If the agent receives handovers, its calls are counted over all its turns at this place.
@@ -89,7 +89,11 @@ impl<'a> Turn<'a> {
 
     /// Returns the event of a reply, the tool calls in it, and whether the calls were cut off. Not
     /// inlined into [`run`], whose future would hold the reply and its event.
-    fn heard(&mut self, answer: Fitting, cx: &mut Context) -> (Event, Vec<Arc<FunctionCall>>, bool) {
+    fn reply_event(
+        &mut self,
+        answer: FittingReply,
+        cx: &mut Context,
+    ) -> (Event, Vec<Arc<FunctionCall>>, bool) {
         let (mut response, value) = answer;
         if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.responds()) {
             respond::settle(output, &mut response.content);
@@ -116,7 +120,7 @@ impl<'a> Turn<'a> {
     ///
     /// # Errors
     /// Fails on the second occurrence in a turn.
-    async fn cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
+    async fn report_cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
         if std::mem::replace(&mut self.was_cut_off, true) {
             return Err(no_answer::calls_cut_off());
         }
@@ -129,7 +133,7 @@ impl<'a> Turn<'a> {
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
         let given = self.tools.responds().then(|| respond::given(calls)).flatten();
-        let Answers { content, mut actions, refused, skipping } =
+        let CallResponses { content, mut actions, refused, skipping } =
             calls::answer(&self.tools, calls, &self.open, cx).await?;
         // In a live run, the last reply before this call has recorded the reason for silence.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
@@ -165,7 +169,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Calls the model until it calls tools or gives an answer that fits.
-    async fn fitting(&mut self, cx: &mut Context) -> Result<Fitting> {
+    async fn fitting_reply(&mut self, cx: &mut Context) -> Result<FittingReply> {
         let agent = self.agent;
         loop {
             let mut response = self.ask(cx).await?;
@@ -227,7 +231,7 @@ impl<'a> Turn<'a> {
 }
 
 /// A reply that fits the output type, with the output key and its value.
-type Fitting = (ModelResponse, Option<(Name, Value)>);
+type FittingReply = (ModelResponse, Option<(Name, Value)>);
 
 /// Returns the agent's models: its own model, the model of an agent above it, or the runner's
 /// model.
