@@ -3,7 +3,7 @@
 //! Each part of a call is a recorded step: the part that ends with a question, and each part that
 //! continues with an answer. Work before a question is never repeated.
 
-use super::calls::{CallRecord, counted, start};
+use super::calls::{CallRecord, count_call, start};
 use super::confirm::Before;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
@@ -53,7 +53,7 @@ pub(super) async fn go_on(
             let Ok(CallRecord { left, asks, .. }) = &mut all[at] else { continue };
             let Some(asks) = asks.take() else { continue };
             let Asks { question, schema, args } = *asks;
-            counted(left, cx);
+            count_call(left, cx);
             let left = ToolRecord { usage: Usage::default(), ..std::mem::take(left) };
             let asked = Asked { question, schema, ..Asked::new(Name::from(format!("ask {}", call.name))) };
             // Every call takes a number, so that a call has the same number before and after its

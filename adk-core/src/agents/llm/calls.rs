@@ -150,12 +150,12 @@ pub(super) async fn answer(
         if left.actions.skip_summarization {
             skipping.get_or_insert_with(|| call.clone());
         }
-        take(left, tools.get(&call.name), &saw, &mut actions, cx);
+        take_record(left, tools.get(&call.name), &saw, &mut actions, cx);
         // A call that is still running and returned no value gets no response yet.
         if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
             continue;
         }
-        content.parts.push(responded(call, result));
+        content.parts.push(response_part(call, result));
     }
     // An agent as a tool may have exhausted a bound.
     cx.held()?;
@@ -164,14 +164,14 @@ pub(super) async fn answer(
 
 /// Moves the writes of a call to the context, for the next event. The call has read the keys in
 /// `saw` after earlier calls set them.
-pub(super) fn take(
+pub(super) fn take_record(
     left: ToolRecord,
     tool: Option<&Arc<dyn DynTool>>,
     saw: &[Name],
     actions: &mut ToolActions,
     cx: &mut Context,
 ) {
-    counted(&left, cx);
+    count_call(&left, cx);
     let (run, scope) = (cx.run.clone(), cx.scope.clone());
     let before = |key: &str| {
         let Some(scope) = &scope else { return run.get(key) };
@@ -187,13 +187,13 @@ pub(super) fn take(
 }
 
 /// Returns the response part for a call.
-pub(super) fn responded(call: &FunctionCall, result: Result<Value, String>) -> Part {
+pub(super) fn response_part(call: &FunctionCall, result: Result<Value, String>) -> Part {
     let (id, name) = (call.id.clone(), call.name.clone());
     Part::from(FunctionResponse { id, name, response: response(result) })
 }
 
 /// Counts the usage of a call, or of a part of a call.
-pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
+pub(super) fn count_call(left: &ToolRecord, cx: &mut Context) {
     cx.updated_in_call(&left.updated);
     if !left.usage.is_nothing() {
         *cx.frame.usage.get_or_insert_default() += left.usage;
@@ -216,20 +216,24 @@ pub(super) fn start(
     let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
     let (of, path, on) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
     let inputs = cx.inputs(|| arguments(call));
-    let tool = match usable(tools, call) {
+    let tool = match find_tool(tools, call) {
         Ok(tool) => tool,
         Err(why) => {
             let work = if hooks.is_watched() && tools.get(&call.name).is_none() {
                 let own = ToolContext::new(cx, call.clone(), of.clone(), None);
-                Either::Left(not_there(call.clone(), why, own, hooks))
+                Either::Left(respond_to_missing_tool(call.clone(), why, own, hooks))
             } else {
                 let left = ToolRecord::default();
                 Either::Right(ready(Ok(CallRecord { result: Err(why), left, asks: None })))
             };
             let work = Box::pin(of.clone().by(work));
-            return Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| {
-                &called.left
-            }));
+            return Box::pin(finish_call(
+                of,
+                on,
+                path,
+                cx.recorded_call(kind, name, inputs, work),
+                |called| &called.left,
+            ));
         }
     };
     let mut own = Box::new(ToolContext::new(cx, call.clone(), of.clone(), Some(&tool)));
@@ -245,11 +249,11 @@ pub(super) fn start(
             made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
         };
         let step = cx.call_of_calls(kind, name, inputs, work);
-        return Box::pin(ended(of, on, path, step, |called| &called.left));
+        return Box::pin(finish_call(of, on, path, step, |called| &called.left));
     }
     // Boxed first: the future is large, and each future around it would move it.
     let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
-    Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
+    Box::pin(finish_call(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 
 /// Reports whether the record contains a call, or its confirmation, with this name and number.
@@ -268,8 +272,8 @@ pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
 }
 
 /// Returns the tool of a call, or the error message for the model.
-fn usable(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, String> {
-    let tool = tools.get(&call.name).ok_or_else(|| unknown(tools, &call.name))?;
+fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, String> {
+    let tool = tools.get(&call.name).ok_or_else(|| unknown_tool(tools, &call.name))?;
     match &call.malformed {
         None => Ok(tool.clone()),
         Some(text) => Err(format!(
@@ -340,7 +344,7 @@ async fn run(
     let mut result = hooks.after(&call, result, &mut own).await?;
     if hooks.is_watched() {
         // A callback may have returned the result.
-        result = result.and_then(|value| checked(&call.name, value).map_err(|error| error.to_string()));
+        result = result.and_then(|value| check_result(&call.name, value).map_err(|error| error.to_string()));
     }
     if let Some(limit) = limit {
         result = Box::pin(limit.apply(result, &mut own)).await?;
@@ -363,7 +367,7 @@ async fn attempts(
         own.trace = agent.as_ref().map(|agent| trace::tool_span(agent, &**tool, call, own, attempts));
         let result = match meta.timeout {
             // Boxed, because the future holds a copy of the context.
-            Some(timeout) => Box::pin(limited(tool, timeout, call, own)).await,
+            Some(timeout) => Box::pin(attempt_in_time(tool, timeout, call, own)).await,
             None => attempt(&**tool, call, own).await,
         };
         if let Some(span) = std::mem::replace(&mut own.trace, agent) {
@@ -390,13 +394,13 @@ async fn attempts(
 
 async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
     match caught(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
-        Ok(result) => result.and_then(|value| checked(&call.name, value)),
+        Ok(result) => result.and_then(|value| check_result(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }
 }
 
 /// Executes an attempt with a timeout.
-async fn limited(
+async fn attempt_in_time(
     tool: &Arc<dyn DynTool>,
     timeout: Duration,
     call: &Arc<FunctionCall>,
@@ -413,7 +417,7 @@ async fn limited(
 }
 
 /// Refuses a result that is nested too deep or contains a secret.
-fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
+fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
     if let Err(deep) = depth::check(&value) {
         depth::discard(value);
         return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
@@ -440,7 +444,7 @@ pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelRespon
 }
 
 /// Returns the response for a call of a missing tool. A callback may replace the error.
-async fn not_there(
+async fn respond_to_missing_tool(
     call: Arc<FunctionCall>,
     why: String,
     mut own: ToolContext,
@@ -452,8 +456,8 @@ async fn not_there(
 }
 
 /// Returns the same error response for each of the calls.
-pub(super) fn not_run(calls: &[Arc<FunctionCall>], why: &str) -> Content {
-    let parts = calls.iter().map(|call| responded(call, Err(why.to_owned())));
+pub(super) fn error_responses(calls: &[Arc<FunctionCall>], why: &str) -> Content {
+    let parts = calls.iter().map(|call| response_part(call, Err(why.to_owned())));
     Content::new(Role::User, parts.collect())
 }
 
@@ -474,7 +478,7 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 /// Returns ADK's message, which the conformance cases of ADK compare.
-fn unknown(tools: &Toolbox<'_>, name: &str) -> String {
+fn unknown_tool(tools: &Toolbox<'_>, name: &str) -> String {
     let tools: Vec<_> = tools.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
     if tools.is_empty() {

@@ -138,7 +138,7 @@ fn first_part(
     let inputs = cx.inputs(|| arguments(call));
     let work = of.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
     let step = cx.recorded_call(kind, name, inputs, work);
-    Box::pin(ended(of, run, path, step, |before: &Before| &before.left))
+    Box::pin(finish_call(of, run, path, step, |before: &Before| &before.left))
 }
 
 async fn begin(

@@ -1,6 +1,6 @@
 //! Calls of long-running tools, whose responses come from outside after the tool has returned.
 
-use super::calls::responded;
+use super::calls::response_part;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, Role};
 use crate::runtime::run::{Asked, Context};
@@ -37,7 +37,7 @@ pub(super) async fn answers(calls: Vec<Arc<FunctionCall>>, cx: &mut Context) -> 
         .iter()
         .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
     let values = cx.wait_for_all(asked.collect()).await?;
-    let parts = calls.iter().zip(&values).map(|(call, value)| responded(call, Ok(value.clone())));
+    let parts = calls.iter().zip(&values).map(|(call, value)| response_part(call, Ok(value.clone())));
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));
     event.author = Name::literal("user");
     cx.emit(event).await?;

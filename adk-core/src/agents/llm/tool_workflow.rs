@@ -102,11 +102,11 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
     for called in called {
         let CallRecord { result: given, left, .. } = called?;
-        calls::take(left, None, &[], &mut actions, cx);
+        calls::take_record(left, None, &[], &mut actions, cx);
         result = given;
     }
     cx.held()?;
-    let said = calls.iter().map(|call| calls::responded(call, result.clone()));
+    let said = calls.iter().map(|call| calls::response_part(call, result.clone()));
     let mut event = response_event(&actions).with_content(Content::new(Role::User, said.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {
         event = event.with_state(RESULT, value.clone());

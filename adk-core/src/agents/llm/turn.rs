@@ -124,7 +124,7 @@ impl<'a> LlmTurn<'a> {
         if std::mem::replace(&mut self.was_cut_off, true) {
             return Err(no_answer::calls_cut_off());
         }
-        let content = calls::not_run(calls, no_answer::NOT_RUN);
+        let content = calls::error_responses(calls, no_answer::NOT_RUN);
         cx.emit(Event::new().with_content(content)).await.map(drop)
     }
 
