@@ -214,19 +214,19 @@ pub(super) fn start(
 ) -> BoxFuture<'static, Result<CallRecord>> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
-    let (of, path, on) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
+    let (step, path, run) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
     let inputs = cx.inputs(|| arguments(call));
     let tool = match find_tool(tools, call) {
         Ok(tool) => tool,
         Err(why) => {
             let work = if hooks.is_watched() && tools.get(&call.name).is_none() {
-                let own = ToolContext::new(cx, call.clone(), of.clone(), None);
+                let own = ToolContext::new(cx, call.clone(), step.clone(), None);
                 Either::Left(respond_to_missing_tool(call.clone(), why, own, hooks))
             } else {
                 let left = ToolRecord::default();
                 Either::Right(ready(Ok(CallRecord { result: Err(why), left, asks: None })))
             };
-            let work = Box::pin(of.clone().by(work));
+            let work = Box::pin(step.clone().by(work));
             return Box::pin(finish_call(
                 of,
                 on,
@@ -236,11 +236,11 @@ pub(super) fn start(
             ));
         }
     };
-    let mut own = Box::new(ToolContext::new(cx, call.clone(), of.clone(), Some(&tool)));
+    let mut own = Box::new(ToolContext::new(cx, call.clone(), step.clone(), Some(&tool)));
     // Boxed, because few runs have a limit.
-    let limit = ResultLimit::new(tools, call, &of, cx).map(Box::new);
+    let limit = ResultLimit::new(tools, call, &step, cx).map(Box::new);
     let call = call.clone();
-    let made = of.clone();
+    let made = step.clone();
     // An agent as a tool replays its own calls under this record. The effects of callbacks on the
     // call are in `before`.
     if tool.agent_dyn().is_some() && cx.run.engine.records() {
@@ -248,12 +248,12 @@ pub(super) fn start(
             own.record_under(under);
             made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
         };
-        let step = cx.call_of_calls(kind, name, inputs, work);
-        return Box::pin(finish_call(of, on, path, step, |called| &called.left));
+        let work = cx.call_of_calls(kind, name, inputs, work);
+        return Box::pin(finish_call(step, run, path, work, |called| &called.left));
     }
     // Boxed first: the future is large, and each future around it would move it.
     let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
-    Box::pin(finish_call(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
+    Box::pin(finish_call(step, run, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 
 /// Reports whether the record contains a call, or its confirmation, with this name and number.
@@ -286,23 +286,23 @@ fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool
 
 /// Completes a call that ran now or that was replayed. A replayed call counts its usage too.
 pub(super) async fn ended<T>(
-    of: Arc<CallStep>,
+    step: Arc<CallStep>,
     run: Arc<Run>,
     path: Path,
-    step: impl Future<Output = Result<T>>,
+    work: impl Future<Output = Result<T>>,
     left: fn(&T) -> &ToolRecord,
 ) -> Result<T> {
-    let ended = step.await;
+    let ended = work.await;
     if let Some(replay) = &run.replay {
-        replay.call_ended(&run, || format!("{path}:{of}"));
+        replay.call_ended(&run, || format!("{path}:{step}"));
     }
     let ended = ended?;
-    if !of.is_made() {
+    if !step.is_made() {
         let left = left(&ended);
         run.skipped(left.usage);
-        count_again(of.meter.as_ref(), &left.usage, 0, &path);
+        count_again(step.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
-            run.updates_again(&path, &of.to_string(), &left.updated).await?;
+            run.updates_again(&path, &step.to_string(), &left.updated).await?;
         }
     }
     Ok(ended)

@@ -133,12 +133,12 @@ fn first_part(
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Before>> {
     let kind = CallKind::Confirmation;
-    let (of, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
-    let own = ToolContext::new(cx, call.clone(), of.clone(), None);
+    let (step, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
+    let own = ToolContext::new(cx, call.clone(), step.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
-    let work = of.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
-    let step = cx.recorded_call(kind, name, inputs, work);
-    Box::pin(finish_call(of, run, path, step, |before: &Before| &before.left))
+    let work = step.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
+    let work = cx.recorded_call(kind, name, inputs, work);
+    Box::pin(finish_call(step, run, path, work, |before: &Before| &before.left))
 }
 
 async fn begin(

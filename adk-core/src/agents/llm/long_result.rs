@@ -21,9 +21,14 @@ pub(super) struct ResultLimit {
 
 impl ResultLimit {
     /// Returns `None` if the run has no limit.
-    pub(super) fn new(tools: &Toolbox<'_>, call: &FunctionCall, of: &CallStep, cx: &Context) -> Option<Self> {
+    pub(super) fn new(
+        tools: &Toolbox<'_>,
+        call: &FunctionCall,
+        step: &CallStep,
+        cx: &Context,
+    ) -> Option<Self> {
         let most = cx.config().max_tool_result?;
-        let number = hash(&format!("{}/{}:{of}", cx.run_id(), cx.path()));
+        let number = hash(&format!("{}/{}:{step}", cx.run_id(), cx.path()));
         let loads = tools.get("load_artifacts").is_some();
         Some(Self { most: most as usize, name: format!("{}_{number:016x}", call.name), loads })
     }
