@@ -1,6 +1,5 @@
 //! [`LlmAgent`]: an agent that calls a language model.
 
-mod asking;
 mod call;
 mod calls;
 mod compact;
@@ -17,6 +16,7 @@ mod merge;
 mod no_answer;
 mod output;
 mod pieces;
+mod questions;
 mod repair;
 mod request;
 mod respond;

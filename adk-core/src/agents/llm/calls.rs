@@ -1,10 +1,10 @@
 //! The tool calls of one model reply: they run concurrently, and one event has all responses.
 
-use super::asking::{self, Asks};
 use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
 use super::long_result::ResultLimit;
 use super::merge::add;
+use super::questions::{self, ToolQuestion};
 use super::sequence::Sequence;
 use super::toolbox::Toolbox;
 use super::{Retry, trace};
@@ -29,7 +29,7 @@ pub(super) struct CallRecord {
     pub(super) left: ToolRecord,
     /// The question that the call asks before it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) asks: Option<Box<Asks>>,
+    pub(super) asks: Option<Box<ToolQuestion>>,
 }
 
 /// The responses to the calls of a reply.
@@ -127,8 +127,8 @@ async fn make_beside(
         match cx.run.park(open).await {}
     }
     let mut all = join_all(started).await;
-    if all.iter().any(asking::asks) {
-        Box::pin(asking::go_on(tools, calls, seen, &mut all, cx)).await?;
+    if all.iter().any(questions::has_question) {
+        Box::pin(questions::resume_with_answers(tools, calls, seen, &mut all, cx)).await?;
     }
     Ok(CallResults { all, refused, saw: Vec::new() })
 }
@@ -334,7 +334,7 @@ async fn run(
             match result {
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
-                    let asks = Some(Box::new(Asks::new(error, call.args.clone())));
+                    let asks = Some(Box::new(ToolQuestion::new(error, call.args.clone())));
                     return Ok(CallRecord { result: Ok(Value::Null), left: own.into_record(), asks });
                 }
                 Err(error) => hooks.failed(&call, error, &mut own).await?,

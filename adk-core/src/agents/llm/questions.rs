@@ -19,14 +19,14 @@ use std::sync::Arc;
 
 /// A question that a call asks before it continues. Part of the call's record.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Asks {
+pub(super) struct ToolQuestion {
     question: String,
     schema: Value,
     /// The arguments after the changes by callbacks.
     args: ToolArgs,
 }
 
-impl Asks {
+impl ToolQuestion {
     pub(super) fn new(error: ToolError, args: ToolArgs) -> Self {
         let (question, schema) = error.into_question();
         Self { question, schema, args }
@@ -34,12 +34,12 @@ impl Asks {
 }
 
 /// Reports whether a call has an open question.
-pub(super) fn asks(called: &Result<CallRecord>) -> bool {
+pub(super) fn has_question(called: &Result<CallRecord>) -> bool {
     called.as_ref().is_ok_and(|called| called.asks.is_some())
 }
 
 /// Continues calls with the answers to their questions until no call asks a further question.
-pub(super) async fn go_on(
+pub(super) async fn resume_with_answers(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
     seen: &[StateDelta],
@@ -47,12 +47,12 @@ pub(super) async fn go_on(
     cx: &mut Context,
 ) -> Result<()> {
     let mut answers: Vec<Vec<Value>> = calls.iter().map(|_| Vec::new()).collect();
-    while all.iter().any(asks) {
+    while all.iter().any(has_question) {
         let (mut again, mut open) = (Vec::new(), Vec::new());
         for (at, call) in calls.iter().enumerate() {
             let Ok(CallRecord { left, asks, .. }) = &mut all[at] else { continue };
             let Some(asks) = asks.take() else { continue };
-            let Asks { question, schema, args } = *asks;
+            let ToolQuestion { question, schema, args } = *asks;
             count_call(left, cx);
             let left = ToolRecord { usage: Usage::default(), ..std::mem::take(left) };
             let asked = Asked { question, schema, ..Asked::new(Name::from(format!("ask {}", call.name))) };
