@@ -228,8 +228,8 @@ pub(super) fn start(
             };
             let work = Box::pin(step.clone().by(work));
             return Box::pin(finish_call(
-                of,
-                on,
+                step,
+                run,
                 path,
                 cx.recorded_call(kind, name, inputs, work),
                 |called| &called.left,
@@ -246,13 +246,13 @@ pub(super) fn start(
     if tool.agent_dyn().is_some() && cx.run.engine.records() {
         let work = |under| {
             own.record_under(under);
-            made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
+            made.by(Box::pin(run_call(tool, call, before, own, hooks, limit)))
         };
         let work = cx.call_of_calls(kind, name, inputs, work);
         return Box::pin(finish_call(step, run, path, work, |called| &called.left));
     }
     // Boxed first: the future is large, and each future around it would move it.
-    let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
+    let work = made.by(Box::pin(run_call(tool, call, before, own, hooks, limit)));
     Box::pin(finish_call(step, run, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 
@@ -285,7 +285,7 @@ fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool
 }
 
 /// Completes a call that ran now or that was replayed. A replayed call counts its usage too.
-pub(super) async fn ended<T>(
+pub(super) async fn finish_call<T>(
     step: Arc<CallStep>,
     run: Arc<Run>,
     path: Path,
@@ -308,7 +308,7 @@ pub(super) async fn ended<T>(
     Ok(ended)
 }
 
-async fn run(
+async fn run_call(
     tool: Arc<dyn DynTool>,
     mut call: Arc<FunctionCall>,
     before: Option<Box<Before>>,

@@ -5,7 +5,7 @@
 //! apply the answer to another call.
 
 use super::LlmAgent;
-use super::calls::{arguments, ended};
+use super::calls::{arguments, finish_call};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;

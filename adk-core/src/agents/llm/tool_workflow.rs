@@ -4,7 +4,7 @@ use super::calls::{self, CallRecord};
 use super::declare::LlmDecl;
 use super::toolbox::Toolbox;
 use super::turn::{OWN_ID, count_tools, response_event};
-use super::{LlmAgent, later};
+use super::{LlmAgent, long_running};
 use crate::content::{Content, FunctionCall, Part, Role};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
@@ -95,7 +95,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let part = Part::FunctionCall(call.clone());
     let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
     let (tools, calls) = (Toolbox::of(agent), vec![call]);
-    let open = later::mark(&mut event, &calls, &tools, cx);
+    let open = long_running::mark(&mut event, &calls, &tools, cx);
     cx.emit(event).await?;
     count_tools(&calls, cx)?;
     let called = calls::make(&tools, &calls, cx).await?.all;
@@ -116,7 +116,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
         return Err(Error::new(ErrorKind::Agent, format!("tool `{name}`: {error}")));
     }
     if !open.is_empty() {
-        let values = later::answers(open, cx).await?;
+        let values = long_running::wait_for_responses(open, cx).await?;
         cx.emit(Event::new().with_state(RESULT, values.into_iter().next().unwrap_or_default())).await?;
     }
     Ok(())

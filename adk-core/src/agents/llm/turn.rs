@@ -6,7 +6,9 @@ use super::calls::CallResponses;
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
-use super::{LlmAgent, calls, compact, hooks, later, live, no_answer, output, request, respond, transfer};
+use super::{
+    LlmAgent, calls, compact, hooks, live, long_running, no_answer, output, request, respond, transfer,
+};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
@@ -63,7 +65,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             return Ok(turn.flow);
         }
         if is_last {
-            Box::pin(later::answers(std::mem::take(&mut turn.open), cx)).await?;
+            Box::pin(long_running::wait_for_responses(std::mem::take(&mut turn.open), cx)).await?;
         }
     }
 }
@@ -110,7 +112,7 @@ impl<'a> LlmTurn<'a> {
         cx.frame.unwritten = Some(no_answer::reason(&event));
         let is_cut_off = is_cut_off && !calls.is_empty();
         if !is_cut_off {
-            self.open.extend(later::mark(&mut event, &calls, &self.tools, cx));
+            self.open.extend(long_running::mark(&mut event, &calls, &self.tools, cx));
         }
         (event, calls, is_cut_off)
     }

@@ -32,7 +32,10 @@ pub(super) fn mark(
 
 /// Waits for the responses to calls and emits them in one event of the user. The run pauses if the
 /// rest of it cannot continue either. Returns the responses in the order of the calls.
-pub(super) async fn answers(calls: Vec<Arc<FunctionCall>>, cx: &mut Context) -> Result<Vec<Value>> {
+pub(super) async fn wait_for_responses(
+    calls: Vec<Arc<FunctionCall>>,
+    cx: &mut Context,
+) -> Result<Vec<Value>> {
     let asked = calls
         .iter()
         .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
