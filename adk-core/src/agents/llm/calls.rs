@@ -1,6 +1,6 @@
 //! The tool calls of one model reply: they run concurrently, and one event has all responses.
 
-use super::confirm::{self, Before, Confirmed};
+use super::confirm::{self, ConfirmationOutcome, PreparedCall};
 use super::hooks::ToolHooks;
 use super::long_result::ResultLimit;
 use super::merge::add;
@@ -110,13 +110,13 @@ async fn make_beside(
         // Every call takes a number, so that a call has the same number before and after its
         // confirmation.
         match confirm::ask(tools, call, seen, cx).await? {
-            Confirmed::Unasked => started.push(start(tools, call, seen, None, cx)),
-            Confirmed::Begun(before) => started.push(start(tools, call, seen, Some(before), cx)),
-            Confirmed::Refused(before) => {
+            ConfirmationOutcome::NotNeeded => started.push(start(tools, call, seen, None, cx)),
+            ConfirmationOutcome::Ready(before) => started.push(start(tools, call, seen, Some(before), cx)),
+            ConfirmationOutcome::Refused(before) => {
                 refused.push(call.id.clone());
                 started.push(start(tools, call, seen, Some(before), cx));
             }
-            Confirmed::Open(waiting) => {
+            ConfirmationOutcome::Open(waiting) => {
                 drop(start(tools, call, seen, None, cx));
                 open.push(*waiting);
             }
@@ -209,7 +209,7 @@ pub(super) fn start(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     seen: Option<&StateDelta>,
-    before: Option<Box<Before>>,
+    before: Option<Box<PreparedCall>>,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<CallRecord>> {
     let hooks = ToolHooks::new(tools.agent(), cx);
@@ -311,7 +311,7 @@ pub(super) async fn finish_call<T>(
 async fn run_call(
     tool: Arc<dyn DynTool>,
     mut call: Arc<FunctionCall>,
-    before: Option<Box<Before>>,
+    before: Option<Box<PreparedCall>>,
     // Boxed, because the future holds each argument twice.
     mut own: Box<ToolContext>,
     hooks: ToolHooks,
@@ -319,7 +319,7 @@ async fn run_call(
 ) -> Result<CallRecord> {
     let given = match before {
         Some(before) => {
-            let Before { args, given, left, answers, .. } = *before;
+            let PreparedCall { args, given, left, answers, .. } = *before;
             Arc::make_mut(&mut call).args = args;
             own.resume(left, answers);
             given

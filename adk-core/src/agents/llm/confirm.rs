@@ -26,7 +26,7 @@ const REJECTED: &str = "This tool call is rejected.";
 /// The record of a call before its tool runs: the effects of callbacks, and whether the tool asks
 /// for a confirmation.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Before {
+pub(super) struct PreparedCall {
     pub(super) args: ToolArgs,
     /// The result without a call of the tool: from a callback, from an error of the arguments, or
     /// from a refusal.
@@ -41,21 +41,21 @@ pub(super) struct Before {
     pub(super) answers: Vec<Value>,
 }
 
-impl Before {
+impl PreparedCall {
     /// Creates the state of a call that continues with answers to its own questions.
-    pub(super) fn going_on(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
+    pub(super) fn resuming(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
         Self { args, left, answers, ..Self::default() }
     }
 }
 
 /// The outcome of a confirmation.
-pub(super) enum Confirmed {
+pub(super) enum ConfirmationOutcome {
     /// No confirmation is necessary.
-    Unasked,
+    NotNeeded,
     /// The person has agreed, or a result exists without a call of the tool.
-    Begun(Box<Before>),
+    Ready(Box<PreparedCall>),
     /// The person has refused.
-    Refused(Box<Before>),
+    Refused(Box<PreparedCall>),
     /// The question is open.
     Open(Box<OpenWait>),
 }
@@ -71,11 +71,11 @@ pub(super) async fn ask(
     call: &Arc<FunctionCall>,
     seen: Option<&StateDelta>,
     cx: &mut Context,
-) -> Result<Confirmed> {
+) -> Result<ConfirmationOutcome> {
     let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
     let begins = tool.is_some_and(|tool| tool.meta().confirm || is_split(tool, tools.agent(), cx));
     if !begins && !cx.run.has_record() {
-        return Ok(Confirmed::Unasked);
+        return Ok(ConfirmationOutcome::NotNeeded);
     }
     let name = Name::shared(&call.name);
     let question = Name::from(format!("confirm {name}"));
@@ -88,7 +88,7 @@ pub(super) async fn ask(
         // Boxed, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
-    Ok(Confirmed::Unasked)
+    Ok(ConfirmationOutcome::NotNeeded)
 }
 
 /// Reports whether the callbacks before a call have a record of their own. The calls of an agent as
@@ -103,51 +103,53 @@ async fn ask_about(
     tools: &Toolbox<'_>,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     cx: &mut Context,
-) -> Result<Confirmed> {
+) -> Result<ConfirmationOutcome> {
     let hooks = ToolHooks::new(tools.agent(), cx);
-    let before = Box::new(first_part(tool.cloned(), name, (call, seen), hooks, cx).await?);
+    let before = Box::new(record_preparation(tool.cloned(), name, (call, seen), hooks, cx).await?);
     cx.updated_in_call(&before.left.updated);
     if !before.asks {
-        return Ok(Confirmed::Begun(before));
+        return Ok(ConfirmationOutcome::Ready(before));
     }
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the slot, so that an answer never applies to another tool.
     let asked = Asked { question, schema, by: before.by.clone(), ..Asked::new(wait) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => Confirmed::Open(waiting),
-        Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
-        Answer::There(_) => {
-            Confirmed::Refused(Box::new(Before { given: Some(Err(REJECTED.to_owned())), ..*before }))
-        }
+        Answer::Open(waiting) => ConfirmationOutcome::Open(waiting),
+        Answer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
+        Answer::There(_) => ConfirmationOutcome::Refused(Box::new(PreparedCall {
+            given: Some(Err(REJECTED.to_owned())),
+            ..*before
+        })),
     })
 }
 
 /// Returns the recorded part of a call before its question. Boxed, because few calls have one and
 /// every future would contain it.
-fn first_part(
+fn record_preparation(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     hooks: ToolHooks,
     cx: &mut Context,
-) -> BoxFuture<'static, Result<Before>> {
+) -> BoxFuture<'static, Result<PreparedCall>> {
     let kind = CallKind::Confirmation;
     let (step, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
     let own = ToolContext::new(cx, call.clone(), step.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
-    let work = step.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
+    let work = step.clone().by(Box::pin(prepare_call(tool, call.clone(), own, hooks)));
     let work = cx.recorded_call(kind, name, inputs, work);
-    Box::pin(finish_call(step, run, path, work, |before: &Before| &before.left))
+    Box::pin(finish_call(step, run, path, work, |before: &PreparedCall| &before.left))
 }
 
-async fn begin(
+async fn prepare_call(
     tool: Option<Arc<dyn DynTool>>,
     mut call: Arc<FunctionCall>,
     mut own: ToolContext,
     hooks: ToolHooks,
-) -> Result<Before> {
-    let mut before = Before { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..Before::default() };
+) -> Result<PreparedCall> {
+    let mut before =
+        PreparedCall { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..PreparedCall::default() };
     if before.given.is_none()
         && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
     {
@@ -165,5 +167,5 @@ async fn begin(
             Err(error) => before.given = Some(hooks.failed(&call, error, &mut own).await?),
         }
     }
-    Ok(Before { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })
+    Ok(PreparedCall { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })
 }

@@ -4,7 +4,7 @@
 //! continues with an answer. Work before a question is never repeated.
 
 use super::calls::{CallRecord, count_call, start};
-use super::confirm::Before;
+use super::confirm::PreparedCall;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::models::model::Usage;
@@ -65,7 +65,7 @@ pub(super) async fn resume_with_answers(
                 }
                 Answer::There(value) => {
                     answers[at].push(value);
-                    let before = Box::new(Before::going_on(args, left, answers[at].clone()));
+                    let before = Box::new(PreparedCall::resuming(args, left, answers[at].clone()));
                     let call = start(tools, call, seen.get(at), Some(before), cx);
                     again.push(async move { (at, call.await) });
                 }
