@@ -62,7 +62,7 @@ pub(super) async fn make(
     calls: &[Arc<FunctionCall>],
     cx: &mut Context,
 ) -> Result<CallResults> {
-    let sequence = Sequence::of(tools, calls, cx);
+    let sequence = Sequence::new(tools, calls, cx);
     if !sequence.is_needed() {
         return make_beside(tools, calls, &[], cx).await;
     }
@@ -80,7 +80,7 @@ async fn make_in_waves(
     let mut written = StateDelta::default();
     for wave in sequence.waves() {
         let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
-        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written)).collect();
+        let seen: Vec<_> = wave.iter().map(|at| sequence.visible_writes(*at, &written)).collect();
         for (at, seen) in wave.iter().zip(&seen) {
             made.saw[*at] = seen.iter().map(|(key, _)| key.clone()).collect();
         }

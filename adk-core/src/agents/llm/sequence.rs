@@ -27,16 +27,16 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    pub(super) fn of(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
+    pub(super) fn from_tool(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
         let free = Self { waves: vec![0; calls.len()], keys: Vec::new() };
         if calls.len() < 2 {
             return free;
         }
         let scope = cx.scope.as_deref();
-        let of = |call: &Arc<FunctionCall>| {
-            tools.get(&call.name).map(|tool| Touched::of(tool, scope)).unwrap_or_default()
+        let touched_keys = |call: &Arc<FunctionCall>| {
+            tools.get(&call.name).map(|tool| TouchedKeys::from_tool(tool, scope)).unwrap_or_default()
         };
-        let touched: Vec<_> = calls.iter().map(of).collect();
+        let touched: Vec<_> = calls.iter().map(touched_keys).collect();
         let both = touched.iter().flat_map(|keys| keys.writes.intersection(&keys.reads));
         let shared: BTreeSet<_> = both.cloned().collect();
         if shared.is_empty() {
@@ -64,7 +64,7 @@ impl Sequence {
     }
 
     /// Returns the part of `written`, the writes of earlier calls, that a call sees.
-    pub(super) fn seen(&self, at: usize, written: &StateDelta) -> StateDelta {
+    pub(super) fn visible_writes(&self, at: usize, written: &StateDelta) -> StateDelta {
         let keys = self.keys.get(at).into_iter().flatten();
         keys.filter_map(|key| Some((Name::shared(key), written.get(key.as_str())?.clone()))).collect()
     }
@@ -72,14 +72,14 @@ impl Sequence {
 
 /// The stored keys that a tool reads and writes.
 #[derive(Default)]
-struct Touched {
+struct TouchedKeys {
     reads: BTreeSet<String>,
     writes: BTreeSet<String>,
 }
 
-impl Touched {
+impl TouchedKeys {
     /// Returns the keys of a function, or all keys of an agent and of the agents below it.
-    fn of(tool: &Arc<dyn DynTool>, scope: Option<&KeyScope>) -> Self {
+    fn from_tool(tool: &Arc<dyn DynTool>, scope: Option<&KeyScope>) -> Self {
         let (meta, mut touched) = (tool.meta(), Self::default());
         meta.reads.iter().for_each(|key| touched.read(key.name, scope));
         meta.writes.iter().for_each(|key| touched.write(key.name, scope));
