@@ -124,18 +124,23 @@ pub(super) async fn run(
     }
     let history = cx.history();
     let name = cx.author().clone();
-    let due = Due::of(&View::read(&history, &name, Reach::Summarised, 0).await?, compaction, &name, &cx.run);
-    let Some(Due { end, text }) = due else { return Ok(()) };
-    let mut asked = ModelRequest {
+    let due = SummaryPart::find(
+        &View::read(&history, &name, Reach::Summarised, 0).await?,
+        compaction,
+        &name,
+        &cx.run,
+    );
+    let Some(SummaryPart { end, text }) = due else { return Ok(()) };
+    let mut request = ModelRequest {
         system_instruction: INSTRUCTION.to_owned(),
         contents: vec![Content::user(text)].into(),
         config: agent.settings.generation.clone(),
         info: CallInfo { is_summary: true, ..request::info(call, cx) },
         ..ModelRequest::default()
     };
-    asked.config.stop.clear();
+    request.config.stop.clear();
     let models = compaction.models(agent, models, cx)?;
-    let failed = match turn::counted(agent, CallKind::Summary, &models, Arc::new(asked), cx).await? {
+    let failed = match turn::counted(agent, CallKind::Summary, &models, Arc::new(request), cx).await? {
         Ok(response) if !response.content.text().trim().is_empty() => {
             let mut event = Event::new();
             let summary = EventCompaction::until(end, response.content.text());
@@ -176,14 +181,14 @@ fn align(cx: &mut Context) -> Name {
 }
 
 /// A part of the conversation to summarize.
-struct Due {
+struct SummaryPart {
     /// The time of the last covered event.
     end: u64,
     text: String,
 }
 
-impl Due {
-    fn of(view: &View<'_>, compaction: &Compaction, agent: &Name, run: &Run) -> Option<Self> {
+impl SummaryPart {
+    fn find(view: &View<'_>, compaction: &Compaction, agent: &Name, run: &Run) -> Option<Self> {
         let View { events, places, summaries, .. } = view;
         // Events of concurrent runs do not count here, so that a resumed run makes the same
         // decision.
@@ -206,7 +211,7 @@ impl Due {
                 break;
             }
         }
-        let cut = whole(events, lines.len(), run);
+        let cut = separable_end(events, lines.len(), run);
         let earlier = summaries.iter().take_while(|(at, _)| *at <= cut);
         let (mut text, mut earlier_len) = (String::new(), 0);
         let mut end = events[..cut].iter().map(|event| event.timestamp).max()?;
@@ -238,7 +243,7 @@ fn tokens(view: &View<'_>, counted: &[usize], agent: &Name) -> u64 {
 /// Returns the latest position up to `cut` at which the events can be separated. No call before it
 /// has its response after it, and the time differs there, because a summary covers events by time.
 /// Open calls are not covered.
-fn whole(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
+fn separable_end(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
     let pairs = pairs(events);
     let answered: HashSet<_> = pairs.iter().map(|(call, ..)| *call).collect();
     let is_open = |(at, event): &(usize, &&Arc<Event>)| {
