@@ -337,7 +337,7 @@ async fn run_call(
                     let asks = Some(Box::new(ToolQuestion::new(error, call.args.clone())));
                     return Ok(CallRecord { result: Ok(Value::Null), left: own.into_record(), asks });
                 }
-                Err(error) => hooks.failed(&call, error, &mut own).await?,
+                Err(error) => hooks.handle_error(&call, error, &mut own).await?,
             }
         }
     };
@@ -451,7 +451,7 @@ async fn respond_to_missing_tool(
     hooks: ToolHooks,
 ) -> Result<CallRecord> {
     let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
-    let given = hooks.answered(&call, &error, &mut own).await?;
+    let given = hooks.replace_error(&call, &error, &mut own).await?;
     Ok(CallRecord { result: given.ok_or(why), left: own.into_record(), asks: None })
 }
 

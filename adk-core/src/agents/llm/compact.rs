@@ -140,12 +140,12 @@ pub(super) async fn run(
     };
     request.config.stop.clear();
     let models = compaction.models(agent, models, cx)?;
-    let failed = match turn::counted(agent, CallKind::Summary, &models, Arc::new(request), cx).await? {
+    let failed = match turn::call_model(agent, CallKind::Summary, &models, Arc::new(request), cx).await? {
         Ok(response) if !response.content.text().trim().is_empty() => {
             let mut event = Event::new();
             let summary = EventCompaction::until(end, response.content.text());
             event.actions.compaction = Some(Arc::new(summary));
-            turn::tell(&mut event, response, cx);
+            turn::add_call_details(&mut event, response, cx);
             return cx.emit(event).await.map(drop);
         }
         Ok(_) => json!("the model gave no summary"),

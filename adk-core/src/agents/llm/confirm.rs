@@ -164,7 +164,7 @@ async fn prepare_call(
             Ok(asks) => {
                 (before.asks, before.by) = (asks, tool.meta().by.filter(|_| asks).map(AnsweredBy::from));
             }
-            Err(error) => before.given = Some(hooks.failed(&call, error, &mut own).await?),
+            Err(error) => before.given = Some(hooks.handle_error(&call, error, &mut own).await?),
         }
     }
     Ok(PreparedCall { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })

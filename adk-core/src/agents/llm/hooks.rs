@@ -73,7 +73,7 @@ pub(super) async fn after_call(
             given?.ok_or(error)?
         }
     };
-    let mut response = no_answer::named(response);
+    let mut response = no_answer::with_no_content_code(response);
     let mut own = cx.callback();
     let given = callback::after_model(callbacks, &mut own, &mut response).await;
     add(actions, cx.give_back(own));
@@ -127,7 +127,7 @@ impl ToolHooks {
     }
 
     /// Returns the result of a failed tool for the model. An error of this function ends the run.
-    pub(super) async fn failed(
+    pub(super) async fn handle_error(
         &self,
         call: &FunctionCall,
         error: ToolError,
@@ -145,14 +145,14 @@ impl ToolHooks {
                 .with_help("give it a longer `timeout` or a `retry`, or look for what it waits for"),
             _ => Error::new(ErrorKind::Agent, format!("tool `{}` failed: {error}", call.name)),
         };
-        if let Some(value) = self.answered(call, &error, cx).await? {
+        if let Some(value) = self.replace_error(call, &error, cx).await? {
             return Ok(Ok(value));
         }
         if self.is_strict { Err(error.at(cx.path())) } else { Ok(Err(message)) }
     }
 
     /// Returns the result that a callback returns in place of an error.
-    pub(super) async fn answered(
+    pub(super) async fn replace_error(
         &self,
         call: &FunctionCall,
         error: &Error,

@@ -36,7 +36,7 @@ const CODES: &[(&str, NoAnswerKind)] = &[
 ];
 
 /// Returns the fact and the remedy.
-fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
+fn fact_and_help(kind: NoAnswerKind) -> (&'static str, &'static str) {
     match kind {
         NoAnswerKind::Safety => (
             "a safety filter of the provider withheld the model's answer",
@@ -73,7 +73,7 @@ fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
 }
 
 /// Adds ADK's error code to a complete reply without content.
-pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
+pub(super) fn with_no_content_code(mut response: ModelResponse) -> ModelResponse {
     let is_empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if is_empty && response.error_code.is_none() {
         response.error_code = Some(NO_CONTENT.into());
@@ -96,11 +96,11 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
         };
     }
     let kind = match (code, finish) {
-        (Some(code), _) => of_code(code),
-        (None, Some(reason)) => of_finish(reason),
+        (Some(code), _) => kind_of_code(code),
+        (None, Some(reason)) => kind_of_finish(reason),
         (None, None) => NoAnswerKind::Empty,
     };
-    let (what, help) = words(kind);
+    let (what, help) = fact_and_help(kind);
     let mut why = Cow::Borrowed(what);
     let message = details.and_then(|details| details.error_message.as_deref());
     for more in [code, message].into_iter().flatten() {
@@ -112,7 +112,7 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
 
 /// Returns the reason why an agent has written no key after this tool ended the turn without a
 /// reply of the model.
-pub(super) fn skipped(tool: &str) -> NothingWritten {
+pub(super) fn summary_skipped(tool: &str) -> NothingWritten {
     NothingWritten {
         kind: ErrorKind::KeyNotWritten,
         why: format!(
@@ -131,9 +131,9 @@ pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str
         FinishReason::MaxTokens => {
             Some(("the answer was cut off at the limit of output tokens", MORE_TOKENS))
         }
-        reason => match of_finish(reason) {
+        reason => match kind_of_finish(reason) {
             NoAnswerKind::Other => None,
-            kind => Some(words(kind)),
+            kind => Some(fact_and_help(kind)),
         },
     }
 }
@@ -145,16 +145,16 @@ pub(super) fn calls_cut_off() -> Error {
     Error::new(ErrorKind::NoAnswer(NoAnswerKind::CutOff), message).with_help(MORE_TOKENS)
 }
 
-fn of_finish(reason: &FinishReason) -> NoAnswerKind {
+fn kind_of_finish(reason: &FinishReason) -> NoAnswerKind {
     match reason {
         FinishReason::Stop => NoAnswerKind::Empty,
         FinishReason::MaxTokens => NoAnswerKind::CutOff,
         FinishReason::Safety => NoAnswerKind::Safety,
-        FinishReason::Other(code) => of_code(code),
+        FinishReason::Other(code) => kind_of_code(code),
     }
 }
 
-fn of_code(code: &str) -> NoAnswerKind {
+fn kind_of_code(code: &str) -> NoAnswerKind {
     let known = CODES.iter().find(|(known, _)| code.eq_ignore_ascii_case(known));
     known.map_or(NoAnswerKind::Other, |(_, kind)| *kind)
 }

@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 pub(super) struct Repair {
     attempts: u32,
     /// Each answer, followed by its correction request.
-    said: Vec<Content>,
+    messages: Vec<Content>,
 }
 
 impl Repair {
     /// Returns the messages that follow the conversation in the next request.
     pub(super) fn contents(&self) -> impl Iterator<Item = Content> {
-        self.said.iter().cloned()
+        self.messages.iter().cloned()
     }
 
     /// Requests another answer for an answer that did not fit. If the record contains a further
@@ -49,11 +49,11 @@ impl Repair {
         if is_last && !cx.is_recorded(CallKind::Model, &call::MODEL) {
             return Err(misfit.error(finish, self.attempts));
         }
-        let told = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
-        let mut event = Event::new().with_metadata(RETRY_KEY, told);
+        let metadata = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
+        let mut event = Event::new().with_metadata(RETRY_KEY, metadata);
         event.partial = true;
         cx.emit(event).await?;
-        self.said.extend([answer.content, Content::user(misfit.request())]);
+        self.messages.extend([answer.content, Content::user(misfit.request())]);
         Ok(())
     }
 
@@ -63,14 +63,14 @@ impl Repair {
     ///
     /// # Errors
     /// Fails if this was the last permitted attempt.
-    pub(super) fn called(
+    pub(super) fn note_tool_calls(
         &mut self,
         agent: &LlmAgent,
         answer: Option<String>,
         responses: &Content,
         cx: &Context,
     ) -> Result<()> {
-        self.said.clear();
+        self.messages.clear();
         let refused = responses.parts.iter().find_map(|part| match part {
             Part::FunctionResponse(response) if response.name == RESPOND => response.response.get("error"),
             _ => None,

@@ -28,7 +28,7 @@ const AGAIN: &str =
     ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
 
 /// Returns the arguments of the first call of `set_model_response` as text.
-pub(super) fn given(calls: &[Arc<FunctionCall>]) -> Option<String> {
+pub(super) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Option<String> {
     let call = calls.iter().find(|call| call.name == RESPOND)?;
     Some(Value::Object(call.args.clone()).to_string())
 }

@@ -101,7 +101,7 @@ impl<'a> LlmTurn<'a> {
             respond::settle(output, &mut response.content);
         }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
-        let (mut event, calls) = answer_event(response, value, self.number - 1, &mut self.call_ids, cx);
+        let (mut event, calls) = read_reply(response, value, self.number - 1, &mut self.call_ids, cx);
         let asked = std::mem::take(&mut self.asked);
         let written = std::mem::take(&mut event.actions.state_delta);
         event.actions = actions_of(&asked);
@@ -134,14 +134,14 @@ impl<'a> LlmTurn<'a> {
     /// the turn is complete, except for the calls in `open`.
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
-        let given = self.tools.responds().then(|| respond::given(calls)).flatten();
+        let answer = self.tools.responds().then(|| respond::answer_argument(calls)).flatten();
         let CallResponses { content, mut actions, refused, skipping } =
             calls::answer(&self.tools, calls, &self.open, cx).await?;
         // In a live run, the last reply before this call has recorded the reason for silence.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
-            cx.frame.unwritten = Some(no_answer::skipped(&call.name));
+            cx.frame.unwritten = Some(no_answer::summary_skipped(&call.name));
         }
-        let spent = self.repair.called(self.agent, given, &content, cx);
+        let spent = self.repair.note_tool_calls(self.agent, answer, &content, cx);
         // A refused call does not run, so its response never comes from outside.
         self.open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
@@ -154,7 +154,7 @@ impl<'a> LlmTurn<'a> {
         }
         spent?;
         if let Some(answer) = actions.set_model_response.take() {
-            let event = answered(self.agent, respond::event(&answer), answer);
+            let event = with_output(self.agent, respond::event(&answer), answer);
             cx.emit(event).await?;
             is_last = true;
         }
@@ -217,9 +217,9 @@ impl<'a> LlmTurn<'a> {
         if let Some(response) = hooks::before_model(&self.tools, changed, &mut self.asked, cx).await? {
             return Ok(response);
         }
-        let answer = counted(agent, CallKind::Model, models, request.clone(), cx).await?;
+        let answer = call_model(agent, CallKind::Model, models, request.clone(), cx).await?;
         if !hooks::is_watched(agent, cx) {
-            return answer.map(no_answer::named);
+            return answer.map(no_answer::with_no_content_code);
         }
         Box::pin(hooks::after_call(agent, &request, answer, &mut self.asked, cx)).await
     }
@@ -248,7 +248,7 @@ fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
 }
 
 /// Adds the output to the event of an answer that a tool received.
-fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
+fn with_output(agent: &LlmAgent, event: Event, answer: Value) -> Event {
     match agent.output.as_ref().and_then(|output| output.key.clone()) {
         Some(key) => event.with_state(key, answer),
         None => event,
@@ -266,7 +266,7 @@ fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
 ///
 /// # Errors
 /// Fails if a limit or budget permits no further call. The inner result is the result of the call.
-pub(super) async fn counted(
+pub(super) async fn call_model(
     agent: &LlmAgent,
     kind: CallKind,
     models: &Chain,
@@ -306,7 +306,7 @@ pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Resu
 
 /// Returns the event of a reply with the tool calls in it. The last reply of a turn contains the
 /// output.
-fn answer_event(
+fn read_reply(
     mut response: ModelResponse,
     value: Option<(Name, Value)>,
     turn: u32,
@@ -343,12 +343,12 @@ fn answer_event(
     if let Some((key, value)) = value {
         event = event.with_state(key, value);
     }
-    tell(&mut event, response, cx);
+    add_call_details(&mut event, response, cx);
     (event, calls)
 }
 
 /// Adds the usage, the finish reason and the error of a model call to an event.
-pub(super) fn tell(event: &mut Event, response: ModelResponse, cx: &Context) {
+pub(super) fn add_call_details(event: &mut Event, response: ModelResponse, cx: &Context) {
     let ModelResponse { content: _, finish_reason, usage, model_version, error_code, error_message } =
         response;
     if usage != Usage::default()
