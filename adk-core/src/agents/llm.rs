@@ -98,7 +98,7 @@ pub(crate) struct LlmParts {
 }
 
 impl LlmAgent {
-    pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
+    pub(crate) fn from_declaration(decl: &'static LlmDecl) -> Self {
         let prompt = || Instruction::from(decl.instruction);
         let global = decl.make_global_instruction.map(|make| make());
         let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
@@ -119,7 +119,7 @@ impl LlmAgent {
         }
     }
 
-    pub(crate) fn made(made: LlmParts) -> Self {
+    pub(crate) fn from_parts(parts: LlmParts) -> Self {
         let LlmParts {
             parts,
             instruction,
@@ -130,7 +130,7 @@ impl LlmAgent {
             answer_attempts,
             disallow_transfer,
             settings,
-        } = made;
+        } = parts;
         let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
         let max_turns = settings.max_turns;
         Self {

@@ -40,7 +40,7 @@ pub struct Declared<W, const N: usize = 0> {
 
 impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
     fn default() -> Self {
-        Self { agent: LlmAgent::declared(const { &W::DECL }), owner: PhantomData }
+        Self { agent: LlmAgent::from_declaration(const { &W::DECL }), owner: PhantomData }
     }
 }
 

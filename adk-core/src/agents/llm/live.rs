@@ -27,9 +27,9 @@ const HAND_OVER: &str = "Once you have done what your instruction and your descr
 /// # Errors
 /// Returns the errors of its turns.
 pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) -> Result<Flow> {
-    let mut spoken_to = spoken_to(cx);
+    let mut is_addressed = has_message(cx);
     loop {
-        if !spoken_to {
+        if !is_addressed {
             let next = input.clone().next();
             let message: Option<Content> = cx
                 .recorded_call(CallKind::Live, Name::literal("live"), CallInputs::default(), async move {
@@ -47,7 +47,7 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
             let author = Name::literal("user");
             cx.emit(Event { author, ..Event::new().with_content(message) }).await?;
         }
-        spoken_to = false;
+        is_addressed = false;
         let flow = turn::run(agent, cx).await?;
         if flow != Flow::Continue || is_done(cx) {
             return Ok(flow);
@@ -56,7 +56,7 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
 }
 
 /// Reports whether the run had a message before this agent started.
-fn spoken_to(cx: &Context) -> bool {
+fn has_message(cx: &Context) -> bool {
     let history = cx.history();
     let mut of_run = history.iter().rev().take_while(|event| event.invocation_id == cx.run_id());
     of_run.any(|event| event.content.as_ref().is_some_and(|content| !content.parts.is_empty()))

@@ -21,7 +21,7 @@ pub(super) fn mark(
     let recorded = cx.run.replay.as_ref().and_then(|replay| replay.next_event(cx.path()));
     let is_later = |call: &&Arc<FunctionCall>| match recorded {
         Some(event) => event.long_running_tool_ids().contains(&call.id),
-        None => tools.runs_on(&call.name),
+        None => tools.is_long_running(&call.name),
     };
     let later: Vec<_> = calls.iter().filter(is_later).cloned().collect();
     if !later.is_empty() {

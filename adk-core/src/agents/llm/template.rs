@@ -68,7 +68,7 @@ async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
         Ok(match part {
             None => Artifact::Missing,
             Some(Part::Text(text)) => Artifact::Text(text),
-            Some(Part::InlineData(blob)) => text_of(&blob),
+            Some(Part::InlineData(blob)) => blob_text(&blob),
             Some(Part::FileData(file)) => Artifact::Other(file.mime_type),
             Some(_) => Artifact::Other("no file".into()),
         })
@@ -77,7 +77,7 @@ async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
     cx.recorded_call(CallKind::LoadArtifact, name, inputs, work).await
 }
 
-fn text_of(blob: &Blob) -> Artifact {
+fn blob_text(blob: &Blob) -> Artifact {
     let kind = blob.mime_type.as_str();
     let textual = kind.starts_with("text/") || kind.contains("json") || kind.contains("xml");
     match std::str::from_utf8(&blob.data) {

@@ -53,7 +53,7 @@ impl<T: Tool> ToolWorkflow<T> {
 
     /// Creates a workflow with the name and the description of the tool.
     pub fn new(tool: T) -> Self {
-        let mut agent = LlmAgent::declared(const { &Self::DECL });
+        let mut agent = LlmAgent::from_declaration(const { &Self::DECL });
         agent.settings.tools.0.push(Arc::new(tool));
         Self { agent, tool: PhantomData }
     }
@@ -94,7 +94,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let call = Arc::new(FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() });
     let part = Part::FunctionCall(call.clone());
     let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
-    let (tools, calls) = (Toolbox::of(agent), vec![call]);
+    let (tools, calls) = (Toolbox::with_own_tools(agent), vec![call]);
     let open = long_running::mark(&mut event, &calls, &tools, cx);
     cx.emit(event).await?;
     count_tools(&calls, cx)?;

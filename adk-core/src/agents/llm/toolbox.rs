@@ -44,7 +44,7 @@ impl<'a> Toolbox<'a> {
     }
 
     /// Creates a toolbox with only the agent's own tools.
-    pub(super) fn of(agent: &'a LlmAgent) -> Self {
+    pub(super) fn with_own_tools(agent: &'a LlmAgent) -> Self {
         Self { agent, added: Vec::new(), offered: Vec::new(), responds: false }
     }
 
@@ -59,7 +59,7 @@ impl<'a> Toolbox<'a> {
         self.offered.clear();
         let taken: Vec<_> = self.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
         // Boxed, because few agents have toolsets and every future would contain the work.
-        self.offered = Box::pin(toolsets::offered(self.agent, &taken, cx)).await?;
+        self.offered = Box::pin(toolsets::list_offered(self.agent, &taken, cx)).await?;
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl<'a> Toolbox<'a> {
 
     /// Reports whether calls of this tool get their response from outside, after the tool has
     /// returned.
-    pub(super) fn runs_on(&self, name: &str) -> bool {
+    pub(super) fn is_long_running(&self, name: &str) -> bool {
         self.get(name).is_some_and(|tool| tool.meta().long_running)
     }
 

@@ -13,11 +13,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 /// A tool with the name of its toolset.
-type Listed = (Name, Arc<dyn DynTool>);
+type ToolsetTool = (Name, Arc<dyn DynTool>);
 
 /// Returns the tools of the toolsets for the next model call. Records their names: a resumed run
 /// offers the recorded tools again, except for tools that the toolsets no longer have.
-pub(super) async fn offered(
+pub(super) async fn list_offered(
     agent: &LlmAgent,
     taken: &[&str],
     cx: &mut Context,
@@ -44,7 +44,7 @@ pub(super) async fn offered(
 }
 
 /// Lists the tools of the toolsets in order.
-async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec<Listed>> {
+async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec<ToolsetTool>> {
     let mut listed = Vec::new();
     for toolset in toolsets {
         let name = Name::shared(toolset.name());
@@ -54,7 +54,7 @@ async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec
 }
 
 /// Returns the tools with these names, in the order of the names.
-fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
+fn as_recorded(offered: Vec<Name>, mut listed: Vec<ToolsetTool>) -> Vec<ToolsetTool> {
     let take = |name| {
         let at = listed.iter().position(|(_, tool)| tool.declaration_dyn().name == name)?;
         Some(listed.swap_remove(at))
@@ -64,7 +64,7 @@ fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
 
 /// Refuses tools with effects that the checks did not see. `taken` contains the names of the
 /// agent's other tools.
-fn check(agent: &LlmAgent, taken: &[&str], listed: &[Listed], cx: &Context) -> Result<()> {
+fn check(agent: &LlmAgent, taken: &[&str], listed: &[ToolsetTool], cx: &Context) -> Result<()> {
     let mut seen: HashSet<&str> = taken.iter().copied().collect();
     for (toolset, tool) in listed {
         let (meta, name) = (tool.meta(), tool.declaration_dyn().name.as_str());

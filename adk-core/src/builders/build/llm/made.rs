@@ -28,7 +28,7 @@ impl LlmAgentBuilder {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
         if faults.is_empty() {
-            Ok(LlmAgent::made(self.parts()))
+            Ok(LlmAgent::from_parts(self.parts()))
         } else {
             Err(BuildError::new(faults, self.part()))
         }
@@ -37,7 +37,7 @@ impl LlmAgentBuilder {
     pub(in crate::builders::build) fn part(self) -> SubAgent {
         let depth = 1 + self.sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
         let faults = if depth > DEEPEST { Vec::new() } else { self.own_faults() };
-        let agent = Arc::new(LlmAgent::made(self.parts()));
+        let agent = Arc::new(LlmAgent::from_parts(self.parts()));
         SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
     }
 
