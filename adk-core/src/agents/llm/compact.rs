@@ -125,7 +125,7 @@ pub(super) async fn run(
     let history = cx.history();
     let name = cx.author().clone();
     let due = SummaryPart::find(
-        &View::read(&history, &name, Reach::Summarised, 0).await?,
+        &View::read(&history, &name, Reach::Summarized, 0).await?,
         compaction,
         &name,
         &cx.run,

@@ -69,7 +69,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         view = View::read(history, agent, Reach::Include(include), 0).await?;
         pairs = exchanges::pairs(&view.events);
     }
-    let exchanges = Exchanges::of(&view.events, pairs, agent, &mut heard.call_ids);
+    let exchanges = Exchanges::new(&view.events, pairs, agent, &mut heard.call_ids);
     let mut told = history.told();
     // A limited conversation has few reports from other agents, so they are not cached.
     let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
@@ -87,22 +87,22 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
 ///
 /// # Errors
 /// Fails if the store fails.
-pub(super) async fn summarised(history: &History, agent: &Name) -> Result<Contents> {
-    Ok(messages(&View::read(history, agent, Reach::Summarised, 0).await?, agent))
+pub(super) async fn summarized_contents(history: &History, agent: &Name) -> Result<Contents> {
+    Ok(messages(&View::read(history, agent, Reach::Summarized, 0).await?, agent))
 }
 
 /// Returns the tool calls of an agent in its current turn, with their responses.
 ///
 /// # Errors
 /// Fails if the store fails.
-pub(super) async fn of_turn(history: &History, info: &CallInfo) -> Result<Contents> {
-    Ok(messages(&View::of_turn(history, info).await?, &info.agent))
+pub(super) async fn turn_contents(history: &History, info: &CallInfo) -> Result<Contents> {
+    Ok(messages(&View::read_turn(history, info).await?, &info.agent))
 }
 
 /// Converts a view to messages.
 fn messages(view: &View<'_>, agent: &str) -> Contents {
     let mut heard = Heard::default();
-    let exchanges = Exchanges::of(&view.events, exchanges::pairs(&view.events), agent, &mut heard.call_ids);
+    let exchanges = Exchanges::new(&view.events, exchanges::pairs(&view.events), agent, &mut heard.call_ids);
     add(view, &exchanges, agent, &mut heard, &mut HashMap::new());
     heard.contents
 }
@@ -128,13 +128,13 @@ fn add(
             continue;
         }
         if event.author == "user" || *event.author == *agent {
-            match own(at, content, exchanges) {
+            match own_content(at, content, exchanges) {
                 Some(Cow::Borrowed(_)) => contents.share(event.clone()),
                 Some(Cow::Owned(content)) => contents.push(content),
                 None => {}
             }
             exchanges.answers(at, content, &view.events).into_iter().for_each(|said| contents.share(said));
-        } else if is_only_given(content) {
+        } else if is_only_typed_answer(content) {
             // A typed answer follows as an event of its own.
         } else if std::mem::replace(&mut heard.is_explained, true) {
             let made = || Arc::new(report(&event.author, content, "For context:"));
@@ -148,7 +148,7 @@ fn add(
 
 /// Returns the content without responses, which are placed separately, and without calls of failed
 /// runs, which have no response.
-fn own<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option<Cow<'a, Content>> {
+fn own_content<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option<Cow<'a, Content>> {
     let is_as_said = |(index, part): (usize, &Part)| match part {
         Part::Text(text) => !text.is_empty(),
         Part::FunctionCall(call) => exchanges.call((at, index)) == Some(&*call.id),
@@ -175,11 +175,11 @@ fn own<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option
 
 /// Reports whether the content has only parts of a typed answer: the call of `set_model_response`
 /// or its result.
-fn is_only_given(content: &Content) -> bool {
-    content.parts.iter().all(|part| is_silent(part) || is_given(part))
+fn is_only_typed_answer(content: &Content) -> bool {
+    content.parts.iter().all(|part| is_silent(part) || is_typed_answer(part))
 }
 
-fn is_given(part: &Part) -> bool {
+fn is_typed_answer(part: &Part) -> bool {
     match part {
         Part::FunctionCall(call) => call.name == RESPOND,
         Part::FunctionResponse(response) => response.name == RESPOND,
@@ -191,7 +191,7 @@ fn is_given(part: &Part) -> bool {
 fn report(author: &str, content: &Content, context: &str) -> Content {
     let mut parts = Vec::with_capacity(1 + content.parts.len());
     parts.push(Part::text(context));
-    for part in content.parts.iter().filter(|part| !is_silent(part) && !is_given(part)) {
+    for part in content.parts.iter().filter(|part| !is_silent(part) && !is_typed_answer(part)) {
         parts.push(match part {
             Part::Text(text) => quote(author, ["said", "", ""], text),
             Part::FunctionCall(call) => {

@@ -1,6 +1,6 @@
 //! [`build`]: the request of one model call.
 
-use super::contents::{contents, of_turn, summarised};
+use super::contents::{contents, summarized_contents, turn_contents};
 use super::toolbox::Toolbox;
 use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
@@ -45,9 +45,9 @@ pub(super) async fn build(
     // Boxed, because the log is read only for a moment, and the agent's future lives for the
     // duration of the call.
     let contents = match agent.compact {
-        Some(_) => Box::pin(summarised(&history, &info.agent)).await?,
+        Some(_) => Box::pin(summarized_contents(&history, &info.agent)).await?,
         None if agent.include_contents == IncludeContents::Prompt && cx.run.live.is_none() => {
-            Box::pin(of_turn(&history, &info)).await?
+            Box::pin(turn_contents(&history, &info)).await?
         }
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
     };

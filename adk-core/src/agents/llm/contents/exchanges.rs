@@ -38,7 +38,7 @@ struct Exchange<'a> {
 impl<'a> Exchanges<'a> {
     /// Returns the calls of an agent in some events. `ids` contains the ids of its earlier calls;
     /// the ids of the calls are added.
-    pub(super) fn of(
+    pub(super) fn new(
         events: &[&'a Arc<Event>],
         pairs: Vec<Pair<'a>>,
         agent: &str,

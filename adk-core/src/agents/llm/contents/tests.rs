@@ -16,7 +16,7 @@ impl Random {
         (z ^ (z >> 31)) % end
     }
 
-    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+    fn choose<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize].clone()
     }
 }
@@ -28,10 +28,10 @@ const INCLUDE: [IncludeContents; 4] =
 /// Returns a random event of agents, users and runs that overlap or were interrupted. Ids of calls
 /// repeat, and responses come late, twice, out of order or never.
 fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
-    let author = random.of(&["user", "a", "a", "b", "c"]);
+    let author = random.choose(&["user", "a", "a", "b", "c"]);
     let mut parts = Vec::new();
     for _ in 0..random.below(3) {
-        let id = random.of(&["x", "y", "z", "adk-1", ""]).to_owned();
+        let id = random.choose(&["x", "y", "z", "adk-1", ""]).to_owned();
         let text = format!("{nth}");
         parts.push(match random.below(8) {
             0..=2 => Part::text(text),
@@ -44,8 +44,8 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
     let role = if author == "user" || random.below(3) == 0 { Role::User } else { Role::Model };
     let mut event = Event::new().with_content(Content::new(role, parts));
     event.author = author.into();
-    event.invocation_id = random.of(runs);
-    event.branch = random.of(&BRANCHES).filter(|_| random.below(3) == 0).map(Arc::from);
+    event.invocation_id = random.choose(runs);
+    event.branch = random.choose(&BRANCHES).filter(|_| random.below(3) == 0).map(Arc::from);
     if event.branch.is_some() && random.below(2) == 0 {
         event.path = part_path(random.below(2) as u32, random.below(3) as u32);
     }
@@ -65,7 +65,7 @@ fn session(events: &[Arc<Event>]) -> Arc<Session> {
     Arc::new(session)
 }
 
-fn told(
+fn read_contents(
     session: &Arc<Session>,
     branch: Option<&str>,
     agent: &'static str,
@@ -91,10 +91,10 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
             if random.below(2) == 0 {
                 continue;
             }
-            let (branch, include) = (random.of(&BRANCHES), random.of(&INCLUDE));
-            let agent = random.of(&["a", "b"]);
-            let contents = told(&long, branch, agent, include);
-            let anew = told(&session(&events), branch, agent, include);
+            let (branch, include) = (random.choose(&BRANCHES), random.choose(&INCLUDE));
+            let agent = random.choose(&["a", "b"]);
+            let contents = read_contents(&long, branch, agent, include);
+            let anew = read_contents(&session(&events), branch, agent, include);
             assert_eq!(contents, anew, "seed {seed}, event {nth}, {agent} at {branch:?} with {include:?}");
             if random.below(4) == 0 {
                 held.push((contents, anew));
@@ -160,26 +160,26 @@ fn whichever_part_ends_first_the_request_is_the_same() {
             merged(&mut random, elements)
         };
         let (one, other) = (block(), block());
-        let told = |block: Vec<Event>, include| {
+        let read_contents_of = |block: Vec<Event>, include| {
             let all = [vec![around("first")], block, vec![around("last")]].concat();
             let all =
                 all.into_iter().enumerate().map(|(nth, event)| Event { timestamp: nth as u64, ..event });
             // Converts the events as a store does.
             let read = all.map(|event| Event::from_stored(&event.to_stored().unwrap()).unwrap());
             let events: Vec<_> = read.map(Arc::new).collect();
-            let until_block = told(&session(&events[..events.len() - 1]), None, "b", include);
-            (until_block, told(&session(&events), None, "c", include))
+            let until_block = read_contents(&session(&events[..events.len() - 1]), None, "b", include);
+            (until_block, read_contents(&session(&events), None, "c", include))
         };
         for include in INCLUDE {
-            let (one, other) = (told(one.clone(), include), told(other.clone(), include));
+            let (one, other) = (read_contents(one.clone(), include), read_contents(other.clone(), include));
             assert_eq!(one, other, "seed {seed}, {include:?}");
         }
-        let (contents, _) = told(one, IncludeContents::Default);
+        let (contents, _) = read_contents(one, IncludeContents::Default);
         let texts = contents.iter().map(|content| content.text()).collect::<String>();
         let at = |text: &str| texts.find(text).unwrap_or_else(|| panic!("{text} is not in {texts}"));
         let order = ["before 0", "z0 0", "z0 1", "m0 0", "a0 0", "after 0", "before 1", "z1 0", "after 3"];
         assert!(order.is_sorted_by_key(|text| at(text)), "{texts}");
-        let (contents, _) = told(other, IncludeContents::None);
+        let (contents, _) = read_contents(other, IncludeContents::None);
         assert_eq!(contents.len(), 1, "{contents:?}");
         assert!(contents.iter().all(|content| content.text().contains("after 3")), "{contents:?}");
     }

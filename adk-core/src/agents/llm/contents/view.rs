@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(in crate::agents::llm) enum Reach {
     Include(IncludeContents),
     /// All events, with summaries in place of the events that they cover.
-    Summarised,
+    Summarized,
 }
 
 /// Events with content, oldest first and in the order of [`arrange`], and the summaries that
@@ -40,7 +40,7 @@ pub(in crate::agents::llm) struct View<'a> {
 
 /// A summary that was found while reading backwards.
 struct Summary<'a> {
-    of: &'a EventCompaction,
+    compaction: &'a EventCompaction,
     /// Number of events that follow it; `None` until the first covered event is found.
     after: Option<usize>,
 }
@@ -66,11 +66,12 @@ impl<'a> View<'a> {
         let mut since = None;
         let (mut is_whole, mut turns) = (from == 0, 0);
         let next = |place, event: &'a Arc<Event>| {
-            if let Some(of) = &event.actions.compaction {
-                let is_new =
-                    !summaries.iter().any(|taken| taken.of.start <= of.start && of.end <= taken.of.end);
-                if matches!(reach, Reach::Summarised) && is_new && history.is_covered_by(event) {
-                    summaries.push(Summary { of, after: None });
+            if let Some(compaction) = &event.actions.compaction {
+                let is_new = !summaries.iter().any(|taken| {
+                    taken.compaction.start <= compaction.start && compaction.end <= taken.compaction.end
+                });
+                if matches!(reach, Reach::Summarized) && is_new && history.is_covered_by(event) {
+                    summaries.push(Summary { compaction, after: None });
                     since.get_or_insert(events.len());
                 }
                 return ControlFlow::Continue(());
@@ -90,12 +91,12 @@ impl<'a> View<'a> {
                 return ControlFlow::Break(());
             }
             let mut is_covered = false;
-            for summary in summaries.iter_mut().filter(|summary| event.timestamp <= summary.of.end) {
+            for summary in summaries.iter_mut().filter(|summary| event.timestamp <= summary.compaction.end) {
                 summary.after.get_or_insert(events.len());
-                if summary.of.start == 0 {
+                if summary.compaction.start == 0 {
                     return ControlFlow::Break(());
                 }
-                is_covered |= summary.of.start <= event.timestamp;
+                is_covered |= summary.compaction.start <= event.timestamp;
             }
             if is_covered {
                 return ControlFlow::Continue(());
@@ -126,8 +127,9 @@ impl<'a> View<'a> {
             places.drain(..first);
         }
         let at = |summary: &Summary<'_>| events.len() - summary.after.unwrap_or(events.len());
-        let mut summaries: Vec<_> = summaries.iter().map(|summary| (at(summary), summary.of)).collect();
-        summaries.sort_by_key(|(at, of)| (*at, of.end));
+        let mut summaries: Vec<_> =
+            summaries.iter().map(|summary| (at(summary), summary.compaction)).collect();
+        summaries.sort_by_key(|(at, compaction)| (*at, compaction.end));
         let since = since.unwrap_or(events.len());
         let has_left_out = !left_out.is_empty();
         Ok(Self { events, places, summaries, since, is_whole, turns, has_left_out })
@@ -137,7 +139,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// Fails if the store fails.
-    pub(super) async fn of_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
+    pub(super) async fn read_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let next = |place, event: &'a Arc<Event>| {
             if event.invocation_id != info.run_id || !speaks(event) {
