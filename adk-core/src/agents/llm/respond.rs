@@ -1,7 +1,7 @@
 //! [`SetModelResponse`]: the tool through which a model gives a typed answer if it does not support
 //! a response schema together with tools.
 
-use super::Output;
+use super::AgentOutput;
 use crate::content::{Content, FunctionCall, Part};
 use crate::models::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};

@@ -27,7 +27,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    pub(super) fn from_tool(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
+    pub(super) fn new(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
         let free = Self { waves: vec![0; calls.len()], keys: Vec::new() };
         if calls.len() < 2 {
             return free;

@@ -160,7 +160,7 @@ fn whichever_part_ends_first_the_request_is_the_same() {
             merged(&mut random, elements)
         };
         let (one, other) = (block(), block());
-        let read_contents_of = |block: Vec<Event>, include| {
+        let views = |block: Vec<Event>, include| {
             let all = [vec![around("first")], block, vec![around("last")]].concat();
             let all =
                 all.into_iter().enumerate().map(|(nth, event)| Event { timestamp: nth as u64, ..event });
@@ -171,15 +171,15 @@ fn whichever_part_ends_first_the_request_is_the_same() {
             (until_block, read_contents(&session(&events), None, "c", include))
         };
         for include in INCLUDE {
-            let (one, other) = (read_contents(one.clone(), include), read_contents(other.clone(), include));
+            let (one, other) = (views(one.clone(), include), views(other.clone(), include));
             assert_eq!(one, other, "seed {seed}, {include:?}");
         }
-        let (contents, _) = read_contents(one, IncludeContents::Default);
+        let (contents, _) = views(one, IncludeContents::Default);
         let texts = contents.iter().map(|content| content.text()).collect::<String>();
         let at = |text: &str| texts.find(text).unwrap_or_else(|| panic!("{text} is not in {texts}"));
         let order = ["before 0", "z0 0", "z0 1", "m0 0", "a0 0", "after 0", "before 1", "z1 0", "after 3"];
         assert!(order.is_sorted_by_key(|text| at(text)), "{texts}");
-        let (contents, _) = read_contents(other, IncludeContents::None);
+        let (contents, _) = views(other, IncludeContents::None);
         assert_eq!(contents.len(), 1, "{contents:?}");
         assert!(contents.iter().all(|content| content.text().contains("after 3")), "{contents:?}");
     }
