@@ -7,7 +7,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 /// Owner of a message: the message itself, or the event that contains it.
-pub(crate) trait Says: Send + Sync {
+pub(crate) trait MessageSource: Send + Sync {
     /// Returns the message.
     fn content(&self) -> &Content;
 
@@ -17,7 +17,7 @@ pub(crate) trait Says: Send + Sync {
     }
 }
 
-impl Says for Content {
+impl MessageSource for Content {
     fn content(&self) -> &Content {
         self
     }
@@ -44,7 +44,7 @@ impl Says for Content {
 /// assert_eq!(contents.iter().map(Content::text).collect::<Vec<_>>(), ["Good day.", "Who are you?"]);
 /// ```
 #[derive(Clone, Default)]
-pub struct Contents(Arc<Vec<Arc<dyn Says>>>);
+pub struct Contents(Arc<Vec<Arc<dyn MessageSource>>>);
 
 impl Contents {
     /// Returns the number of messages.
@@ -59,22 +59,22 @@ impl Contents {
 
     /// Returns the messages, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Content> + ExactSizeIterator {
-        self.0.iter().map(|said| said.content())
+        self.0.iter().map(|message| message.content())
     }
 
     /// Returns the oldest message.
     pub fn first(&self) -> Option<&Content> {
-        self.0.first().map(|said| said.content())
+        self.0.first().map(|message| message.content())
     }
 
     /// Returns the newest message.
     pub fn last(&self) -> Option<&Content> {
-        self.0.last().map(|said| said.content())
+        self.0.last().map(|message| message.content())
     }
 
     /// Returns the message at an index.
     pub fn get(&self, at: usize) -> Option<&Content> {
-        self.0.get(at).map(|said| said.content())
+        self.0.get(at).map(|message| message.content())
     }
 
     /// Adds a message.
@@ -84,7 +84,7 @@ impl Contents {
 
     /// Keeps the messages for which `keep` returns `true`.
     pub fn retain(&mut self, mut keep: impl FnMut(&Content) -> bool) {
-        Arc::make_mut(&mut self.0).retain(|said| keep(said.content()));
+        Arc::make_mut(&mut self.0).retain(|message| keep(message.content()));
     }
 
     /// Keeps the oldest `len` messages.
@@ -102,8 +102,8 @@ impl Contents {
 
     /// Adds a message that the log also holds. Copies the list of messages only if a clone of the
     /// conversation exists.
-    pub(crate) fn share(&mut self, said: Arc<dyn Says>) {
-        Arc::make_mut(&mut self.0).push(said);
+    pub(crate) fn share(&mut self, message: Arc<dyn MessageSource>) {
+        Arc::make_mut(&mut self.0).push(message);
     }
 }
 
@@ -118,9 +118,9 @@ impl Index<usize> for Contents {
 /// Changes a message of this value; the log and other requests keep the original.
 impl IndexMut<usize> for Contents {
     fn index_mut(&mut self, at: usize) -> &mut Content {
-        let said = &mut Arc::make_mut(&mut self.0)[at];
-        *said = Arc::new(said.content().clone());
-        Arc::get_mut(said).and_then(Says::content_mut).expect("nobody else has what was just made")
+        let message = &mut Arc::make_mut(&mut self.0)[at];
+        *message = Arc::new(message.content().clone());
+        Arc::get_mut(message).and_then(MessageSource::content_mut).expect("a new message has no other owner")
     }
 }
 
@@ -132,7 +132,9 @@ impl From<Vec<Content>> for Contents {
 
 impl FromIterator<Content> for Contents {
     fn from_iter<I: IntoIterator<Item = Content>>(contents: I) -> Self {
-        Self(Arc::new(contents.into_iter().map(|content| Arc::new(content) as Arc<dyn Says>).collect()))
+        Self(Arc::new(
+            contents.into_iter().map(|content| Arc::new(content) as Arc<dyn MessageSource>).collect(),
+        ))
     }
 }
 

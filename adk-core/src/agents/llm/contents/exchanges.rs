@@ -2,7 +2,7 @@
 
 use crate::agents::llm::turn::OWN_ID;
 use crate::content::{Content, FunctionResponse, Part, Role};
-use crate::models::model::Says;
+use crate::models::model::MessageSource;
 use crate::store::event::Event;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -95,7 +95,7 @@ impl<'a> Exchanges<'a> {
         at: usize,
         content: &Content,
         events: &[&Arc<Event>],
-    ) -> Option<Arc<dyn Says>> {
+    ) -> Option<Arc<dyn MessageSource>> {
         let exchanges = (0..content.parts.len()).filter_map(|index| self.answered.get(&(at, index)));
         let answers: Vec<_> = exchanges.collect();
         let event = events[answers.first()?.at];
