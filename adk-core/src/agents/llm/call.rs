@@ -339,7 +339,7 @@ fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, ha
         Ok(response) => permit.settle(response.usage.total_tokens()),
         Err(error) => {
             if let Some(wait) = error.retry_after().filter(|_| error.is_load()) {
-                permit.close(wait);
+                permit.pause(wait);
             }
             // A rejected call used no tokens.
             if !handed {

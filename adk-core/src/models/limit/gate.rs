@@ -17,15 +17,15 @@ const WINDOW: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Gate {
     limit: RateLimit,
-    state: Mutex<State>,
+    state: Mutex<GateState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct GateState {
     /// The runs in the order of their turns, each with its waiting calls, at least one.
     waiting: VecDeque<(RunId, VecDeque<Arc<Notify>>)>,
     /// The calls that started in the last minute, oldest first.
-    recent: VecDeque<Call>,
+    recent: VecDeque<RecentCall>,
     /// The sum of the tokens of `recent`.
     tokens: u64,
     /// Number of calls in flight.
@@ -33,11 +33,11 @@ struct State {
     /// Number of admitted calls, which numbers them.
     count: u64,
     /// The end of a pause that the provider requested.
-    closed: Option<Instant>,
+    paused_until: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct RecentCall {
     number: u64,
     at: Instant,
     tokens: u64,
@@ -54,10 +54,10 @@ impl Gate {
 
     /// Waits until a call of `run` with an estimated number of tokens may start.
     pub(crate) async fn enter(self: &Arc<Self>, run: RunId, tokens: u64) -> Permit {
-        let place = Place::take(self, run);
+        let waiting = WaitingCall::enqueue(self, run);
         loop {
-            let woken = place.turn.notified();
-            match place.try_pass(tokens) {
+            let woken = waiting.turn.notified();
+            match waiting.try_pass(tokens) {
                 Pass::Through(number) => return Permit { gate: self.clone(), number },
                 Pass::At(time) => drop(timeout_at(time, woken).await),
                 Pass::Later => woken.await,
@@ -66,10 +66,10 @@ impl Gate {
     }
 
     /// Admits no calls for this time.
-    pub(crate) fn close(&self, wait: Duration) {
+    pub(crate) fn pause(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut state = lock(&self.state);
-        state.closed = state.closed.max(until);
+        state.paused_until = state.paused_until.max(until);
     }
 }
 
@@ -83,14 +83,14 @@ enum Pass {
 }
 
 /// A call that waits at the gate. Dropping it removes it from the queue.
-struct Place<'a> {
+struct WaitingCall<'a> {
     gate: &'a Gate,
     run: RunId,
     turn: Arc<Notify>,
 }
 
-impl<'a> Place<'a> {
-    fn take(gate: &'a Gate, run: RunId) -> Self {
+impl<'a> WaitingCall<'a> {
+    fn enqueue(gate: &'a Gate, run: RunId) -> Self {
         let turn = Arc::new(Notify::new());
         let mut state = lock(&gate.state);
         match state.waiting.iter_mut().find(|(other, _)| *other == run) {
@@ -106,9 +106,9 @@ impl<'a> Place<'a> {
             return Pass::Later;
         }
         let now = Instant::now();
-        match state.blocked(&self.gate.limit, tokens, now) {
+        match state.admit(&self.gate.limit, tokens, now) {
             Pass::Through(number) => {
-                state.recent.push_back(Call { number, at: now, tokens });
+                state.recent.push_back(RecentCall { number, at: now, tokens });
                 (state.tokens, state.open) = (state.tokens.saturating_add(tokens), state.open + 1);
                 Pass::Through(number)
             }
@@ -117,7 +117,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaitingCall<'_> {
     /// Removes the call and moves its run to the end of the queue, after a pass as well as after a
     /// cancellation.
     fn drop(&mut self) {
@@ -134,7 +134,7 @@ impl Drop for Place<'_> {
     }
 }
 
-impl State {
+impl GateState {
     fn next(&self) -> Option<&Arc<Notify>> {
         self.waiting.front().and_then(|(_, calls)| calls.front())
     }
@@ -147,14 +147,14 @@ impl State {
 
     /// Decides whether a call with this number of tokens may start now, and numbers the call if it
     /// may.
-    fn blocked(&mut self, limit: &RateLimit, tokens: u64, now: Instant) -> Pass {
+    fn admit(&mut self, limit: &RateLimit, tokens: u64, now: Instant) -> Pass {
         while let Some(call) = self.recent.pop_front_if(|call| now >= call.at + WINDOW) {
             self.tokens -= call.tokens;
         }
         if limit.concurrency.is_some_and(|most| self.open >= most) {
             return Pass::Later;
         }
-        let closed = self.closed.filter(|until| *until > now);
+        let paused = self.paused_until.filter(|until| *until > now);
         let calls = limit.calls.and_then(|most| {
             let oldest = self.recent.len().checked_sub(most as usize)?;
             self.recent.get(oldest).map(|call| call.at + WINDOW)
@@ -169,7 +169,7 @@ impl State {
             }
             until
         });
-        match closed.max(calls).max(tokens) {
+        match paused.max(calls).max(tokens) {
             Some(time) => Pass::At(time),
             None => {
                 self.count += 1;
@@ -200,8 +200,8 @@ impl Permit {
     }
 
     /// Pauses the provider for the time that it requested.
-    pub(crate) fn close(&self, wait: Duration) {
-        self.gate.close(wait);
+    pub(crate) fn pause(&self, wait: Duration) {
+        self.gate.pause(wait);
     }
 }
 
