@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 /// Maximum depth of nested values. Deeper optional values are omitted.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Generates values for schemas as `schemars` writes them. Ignores `pattern` and conditions (`if`,
 /// `not`).
@@ -16,7 +16,7 @@ pub(super) struct Sampler {
 
 /// The position of a value in a schema.
 #[derive(Clone)]
-struct At<'a> {
+struct SchemaPosition<'a> {
     root: &'a Value,
     /// The name of the property, or of the schema that contains the value. Generated strings
     /// contain it.
@@ -31,13 +31,13 @@ struct At<'a> {
 impl Sampler {
     /// Returns a value for a schema, or `null` if no value fits. Generated strings contain `name`.
     pub(super) fn sample(&self, schema: &Value, name: &str) -> Value {
-        let at = At { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
+        let at = SchemaPosition { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
         self.value(schema, &at).unwrap_or(Value::Null)
     }
 
     /// Returns `None` if the value would be endless, or if no value fits.
-    fn value(&self, schema: &Value, at: &At<'_>) -> Option<Value> {
-        if at.depth > DEEPEST {
+    fn value(&self, schema: &Value, at: &SchemaPosition<'_>) -> Option<Value> {
+        if at.depth > MAX_DEPTH {
             return None;
         }
         let schema = match schema {
@@ -49,7 +49,7 @@ impl Sampler {
             return Some(value.clone());
         }
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return self.turns(values, at).next().cloned();
+            return self.rotation(values, at).next().cloned();
         }
         if let Some(example) = schema.get("examples").and_then(Value::as_array).and_then(|all| all.first()) {
             return Some(example.clone());
@@ -60,9 +60,9 @@ impl Sampler {
         for either in ["oneOf", "anyOf"] {
             if let Some(schemas) = schema.get(either).and_then(Value::as_array) {
                 let (null, some): (Vec<_>, Vec<_>) = schemas.iter().partition(|schema| is_null(schema));
-                let mut tried = self.turns(&some, at).chain(&null);
+                let mut tried = self.rotation(&some, at).chain(&null);
                 let value = tried.find_map(|schema| self.value(schema, at))?;
-                return Some(self.joined(value, schema, at));
+                return Some(self.with_properties(value, schema, at));
             }
         }
         if let Some(schemas) = schema.get("allOf").and_then(Value::as_array) {
@@ -71,7 +71,7 @@ impl Sampler {
             for value in values {
                 merge(&mut all, value?);
             }
-            return Some(self.joined(all, schema, at));
+            return Some(self.with_properties(all, schema, at));
         }
         match kind(schema) {
             "object" => self.object(schema, at),
@@ -85,7 +85,11 @@ impl Sampler {
     }
 
     /// Returns all elements, beginning with another one in each round and at each index.
-    fn turns<'v, T>(&self, all: &'v [T], at: &At<'_>) -> impl Iterator<Item = &'v T> + use<'v, T> {
+    fn rotation<'v, T>(
+        &self,
+        all: &'v [T],
+        at: &SchemaPosition<'_>,
+    ) -> impl Iterator<Item = &'v T> + use<'v, T> {
         let first = match all.len() {
             0 => 0,
             len => (self.round as usize - 1 + at.index) % len,
@@ -93,18 +97,23 @@ impl Sampler {
         all[first..].iter().chain(&all[..first])
     }
 
-    fn reference<'a>(&self, pointer: &'a str, at: &At<'a>) -> Option<Value> {
+    fn reference<'a>(&self, pointer: &'a str, at: &SchemaPosition<'a>) -> Option<Value> {
         if at.refs.contains(&pointer) {
             return None;
         }
         let target = at.root.pointer(pointer.strip_prefix('#')?)?;
-        let mut inner = At { depth: at.depth + 1, ..at.clone() };
+        let mut inner = SchemaPosition { depth: at.depth + 1, ..at.clone() };
         inner.refs.push(pointer);
         self.value(target, &inner)
     }
 
     /// Adds the properties of an object schema that also has `anyOf` or `allOf`.
-    fn joined(&self, mut value: Value, schema: &Map<String, Value>, at: &At<'_>) -> Value {
+    fn with_properties(
+        &self,
+        mut value: Value,
+        schema: &Map<String, Value>,
+        at: &SchemaPosition<'_>,
+    ) -> Value {
         if value.is_object()
             && schema.contains_key("properties")
             && let Some(beside) = self.object(schema, at)
@@ -114,7 +123,7 @@ impl Sampler {
         value
     }
 
-    fn object(&self, schema: &Map<String, Value>, at: &At<'_>) -> Option<Value> {
+    fn object(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Option<Value> {
         let required: Vec<&str> = schema
             .get("required")
             .and_then(Value::as_array)
@@ -125,7 +134,7 @@ impl Sampler {
         let mut made = Map::new();
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             for (name, schema) in properties {
-                let inner = At { name, depth: at.depth + 1, ..at.clone() };
+                let inner = SchemaPosition { name, depth: at.depth + 1, ..at.clone() };
                 match self.value(schema, &inner) {
                     Some(value) => drop(made.insert(name.clone(), value)),
                     None if required.contains(&name.as_str()) => return None,
@@ -134,7 +143,7 @@ impl Sampler {
             }
         } else if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
             // A map shows its shape in one entry.
-            let inner = At { depth: at.depth + 1, ..at.clone() };
+            let inner = SchemaPosition { depth: at.depth + 1, ..at.clone() };
             if let Some(value) = self.value(values, &inner) {
                 made.insert(self.key(schema, at), value);
             }
@@ -143,7 +152,7 @@ impl Sampler {
     }
 
     /// Returns the key of a map entry. A map with numeric keys has a pattern for digits.
-    fn key(&self, schema: &Map<String, Value>, at: &At<'_>) -> String {
+    fn key(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> String {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         match patterns.and_then(|patterns| patterns.keys().next()) {
             Some(pattern) if pattern.contains("\\d") => "1".to_owned(),
@@ -151,7 +160,7 @@ impl Sampler {
         }
     }
 
-    fn array(&self, schema: &Map<String, Value>, at: &At<'_>) -> Option<Value> {
+    fn array(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Option<Value> {
         let count = |key: &str| schema.get(key).and_then(Value::as_u64).map(|n| n as usize);
         let fixed = schema.get("prefixItems").and_then(Value::as_array);
         let least = count("minItems").unwrap_or(0);
@@ -166,7 +175,7 @@ impl Sampler {
         let unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut made: Vec<Value> = Vec::new();
         for index in 0..wanted {
-            let inner = At { index, depth: at.depth + 1, ..at.clone() };
+            let inner = SchemaPosition { index, depth: at.depth + 1, ..at.clone() };
             let schema = fixed.and_then(|fixed| fixed.get(index)).or(item);
             match schema.map_or(Some(Value::Null), |schema| self.value(schema, &inner)) {
                 Some(value) if unique && made.contains(&value) => {}
@@ -180,7 +189,7 @@ impl Sampler {
 
     /// Returns the lower limit in the first round and the upper limit in the last round. Without
     /// limits, returns the round.
-    fn number(&self, schema: &Map<String, Value>, at: &At<'_>, integer: bool) -> Option<Value> {
+    fn number(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>, integer: bool) -> Option<Value> {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
         let step = limit("multipleOf").filter(|step| *step > 0.0).unwrap_or(if integer { 1.0 } else { 0.0 });
         let gap = if step > 0.0 { step } else { 0.5 };
@@ -188,7 +197,9 @@ impl Sampler {
         let high = limit("maximum").or(limit("exclusiveMaximum").map(|high| high - gap));
         // Limits that schemars derives from the integer type are not limits of the user.
         let (low, high) = match (low, high, schema.get("format").and_then(Value::as_str)) {
-            (Some(low), Some(high), Some(format)) if format.contains("int") && is_types_own(low, high) => {
+            (Some(low), Some(high), Some(format))
+                if format.contains("int") && is_range_of_type(low, high) =>
+            {
                 (Some(low.max(0.0)), None)
             }
             other => (other.0, other.1),
@@ -215,7 +226,7 @@ impl Sampler {
         if integer { Some(Value::from(value as i64)) } else { Number::from_f64(value).map(Value::Number) }
     }
 
-    fn string(&self, schema: &Map<String, Value>, at: &At<'_>) -> Value {
+    fn string(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Value {
         let number = self.round as usize + at.index;
         let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
         let day = (number - 1) % 28 + 1;
@@ -270,7 +281,7 @@ fn is_null(schema: &Value) -> bool {
 }
 
 /// Reports whether these are the limits of an integer type such as `u8` or `i16`.
-fn is_types_own(low: f64, high: f64) -> bool {
+fn is_range_of_type(low: f64, high: f64) -> bool {
     [8, 16, 32, 64].iter().any(|bits| {
         let half = 2f64.powi(bits - 1);
         (low == 0.0 && high == half * 2.0 - 1.0) || (low == -half && high == half - 1.0)
