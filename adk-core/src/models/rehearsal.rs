@@ -9,7 +9,7 @@ use crate::models::model::{
 };
 use crate::{At, Path};
 use futures_util::stream;
-use prompts::Prompt;
+use prompts::PrintedRequest;
 use sample::Sampler;
 use std::fmt;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Rehearsal {
         }
         match &request.response_schema {
             Some(schema) => Content::model(sampler.sample(schema, &info.agent).to_string()),
-            None => Content::model(format!("(rehearsed answer of {})", Who(request))),
+            None => Content::model(format!("(rehearsed answer of {})", AgentInRound(request))),
         }
     }
 
@@ -106,18 +106,18 @@ impl Rehearsal {
     /// tools that end the loop.
     fn calls<'a>(&self, request: &'a ModelRequest) -> Vec<&'a ToolDeclaration> {
         let transfers = self.transfers && !request.info.handed_over;
-        let of = |escalates: bool| {
+        let select = |escalates: bool| {
             let tools = request.tools.iter().filter(move |tool| tool.escalates == escalates);
             tools.filter(move |tool| match &*tool.name {
                 "transfer_to_agent" => transfers,
                 _ => self.tool_calls || escalates,
             })
         };
-        let others: Vec<_> = of(false).collect();
+        let others: Vec<_> = select(false).collect();
         let ends = request.info.path.iteration().is_some_and(|round| round + 1 >= self.rounds);
         match request.info.turn {
             0 if !others.is_empty() => others,
-            turn if ends && turn == u32::from(!others.is_empty()) => of(true).take(1).collect(),
+            turn if ends && turn == u32::from(!others.is_empty()) => select(true).take(1).collect(),
             _ => Vec::new(),
         }
     }
@@ -129,9 +129,9 @@ fn round(path: &Path) -> u32 {
 }
 
 /// Displays the agent and its round, such as `critic, round 2`.
-struct Who<'a>(&'a ModelRequest);
+struct AgentInRound<'a>(&'a ModelRequest);
 
-impl fmt::Display for Who<'_> {
+impl fmt::Display for AgentInRound<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = &self.0.info;
         f.write_str(&info.agent)?;
@@ -168,7 +168,7 @@ impl Model for Rehearsal {
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         if self.prompts {
-            eprintln!("{}", Prompt(&request));
+            eprintln!("{}", PrintedRequest(&request));
         }
         let content = self.answer(&request);
         let mut chunks = Vec::new();

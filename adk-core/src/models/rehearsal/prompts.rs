@@ -1,7 +1,7 @@
 //! Printed requests of a [`Rehearsal`](super::Rehearsal), for users who check prompts before they
 //! pay for model calls.
 
-use super::Who;
+use super::AgentInRound;
 use crate::content::{Content, Part, Role};
 use crate::models::model::ModelRequest;
 use std::fmt;
@@ -11,15 +11,15 @@ const SHOWN: usize = 2_000;
 
 /// Displays a request: the filled prompt, the messages since the last reply of the model, and the
 /// tools.
-pub(super) struct Prompt<'a>(pub(super) &'a ModelRequest);
+pub(super) struct PrintedRequest<'a>(pub(super) &'a ModelRequest);
 
-impl fmt::Display for Prompt<'_> {
+impl fmt::Display for PrintedRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let request = self.0;
-        writeln!(f, "{} is asked (at {}):", Who(request), request.info.path)?;
+        writeln!(f, "{} is asked (at {}):", AgentInRound(request), request.info.path)?;
         text(f, &request.system_instruction)?;
-        let heard = request.contents.iter().rev().take_while(|content| content.role != Role::Model).count();
-        let before = request.contents.len() - heard;
+        let newest = request.contents.iter().rev().take_while(|content| content.role != Role::Model).count();
+        let before = request.contents.len() - newest;
         if before > 0 {
             writeln!(f, "  after {before} earlier messages:")?;
         }
