@@ -36,11 +36,11 @@ use std::sync::{Arc, Mutex};
 /// ```
 #[derive(Clone, Default)]
 pub struct ScriptedModel {
-    inner: Arc<Mutex<Inner>>,
+    state: Arc<Mutex<ScriptState>>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ScriptState {
     scripts: Vec<Script>,
     /// Index of the script that the builder extends.
     at: usize,
@@ -65,14 +65,14 @@ impl ScriptedModel {
     /// Continues the script of an agent. Creates the script if it does not exist.
     #[must_use]
     pub fn on(self, agent: impl Into<Name>) -> Self {
-        lock(&self.inner).open(Some(agent.into()));
+        lock(&self.state).open(Some(agent.into()));
         self
     }
 
     /// Adds a reply of any kind.
     #[must_use]
     pub fn reply(self, reply: Reply) -> Self {
-        lock(&self.inner).script().replies.push(reply);
+        lock(&self.state).script().replies.push(reply);
         self
     }
 
@@ -110,14 +110,14 @@ impl ScriptedModel {
     /// Repeats the last reply of this script without end.
     #[must_use]
     pub fn repeat_last(self) -> Self {
-        lock(&self.inner).script().repeats = true;
+        lock(&self.state).script().repeats = true;
         self
     }
 
     /// Returns all requests so far in their order of arrival. A repeated attempt is a further
     /// request.
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
-        lock(&self.inner).requests.clone()
+        lock(&self.state).requests.clone()
     }
 
     /// Returns the requests of one agent.
@@ -127,12 +127,12 @@ impl ScriptedModel {
 
     /// Returns how many replies of the agent's script are unused.
     pub fn left(&self, agent: &str) -> usize {
-        let mut inner = lock(&self.inner);
-        inner.find(agent).map_or(0, |script| script.replies.len().saturating_sub(script.next))
+        let mut state = lock(&self.state);
+        state.find(agent).map_or(0, |script| script.replies.len().saturating_sub(script.next))
     }
 }
 
-impl Inner {
+impl ScriptState {
     /// Makes the script of an agent current. Creates the script if it does not exist.
     fn open(&mut self, agent: Option<Name>) {
         let found = self.scripts.iter().position(|script| script.agent == agent);
@@ -192,9 +192,9 @@ impl Model for ScriptedModel {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        let mut inner = lock(&self.inner);
-        inner.requests.push(request.clone());
-        match inner.answer(&request.info.agent) {
+        let mut state = lock(&self.state);
+        state.requests.push(request.clone());
+        match state.answer(&request.info.agent) {
             Ok(reply) => reply.into_stream(request.stream),
             Err(error) => Box::pin(stream::iter([Err(error)])),
         }
@@ -203,8 +203,8 @@ impl Model for ScriptedModel {
 
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = lock(&self.inner);
-        let scripts = inner.scripts.iter().map(|script| {
+        let state = lock(&self.state);
+        let scripts = state.scripts.iter().map(|script| {
             let agent = script.agent.as_deref().unwrap_or("*");
             (agent, script.replies.len().saturating_sub(script.next))
         });
