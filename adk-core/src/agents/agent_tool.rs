@@ -145,7 +145,9 @@ impl AgentTool {
                 }
                 Polled::Ended(Err(error)) => return Err(error.into()),
                 Polled::Stuck => {
-                    return Err(ToolError::failed("the agent cannot go on: nothing that it waits for comes"));
+                    return Err(ToolError::failed(
+                        "the agent cannot continue: nothing can complete what it waits for",
+                    ));
                 }
                 Polled::Parked => return Err(waiting_error(&run)),
             }

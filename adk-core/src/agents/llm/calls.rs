@@ -450,7 +450,7 @@ async fn respond_to_missing_tool(
     mut own: ToolContext,
     hooks: ToolHooks,
 ) -> Result<CallRecord> {
-    let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
+    let error = Error::new(ErrorKind::Agent, format!("tool `{}` does not exist", call.name));
     let given = hooks.replace_error(&call, &error, &mut own).await?;
     Ok(CallRecord { result: given.ok_or(why), left: own.into_record(), asks: None })
 }

@@ -87,10 +87,10 @@ impl Compaction {
     pub(crate) const fn fault(&self) -> Option<&'static str> {
         match (self.after, self.after_tokens) {
             (None, None) => Some(
-                "syntax: `compact` does not say when; help: add `after`, a number of events, or `after_tokens`",
+                "syntax: `compact` has no condition; help: add `after`, a number of events, or `after_tokens`",
             ),
             _ if self.keep == 0 => Some(
-                "syntax: `keep` is 0; help: the newest event is what the model answers, so keep 1 or more",
+                "syntax: `keep` is 0; help: keep 1 or more events, because the model answers the newest one",
             ),
             (Some(after), _) if after <= self.keep => Some(
                 "syntax: `after` is not more than `keep`, which is 10 where it is not set; help: raise `after`, or lower `keep`",

@@ -156,7 +156,7 @@ async fn prepare_call(
         let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(
-                "what decides whether `{}` needs an agreement panicked: {panic}",
+                "the confirmation predicate of tool `{}` panicked: {panic}",
                 call.name
             )))
         });

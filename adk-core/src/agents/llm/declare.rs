@@ -189,7 +189,10 @@ impl LlmDecl {
     /// Panics if the number is zero.
     #[must_use]
     pub const fn answer_attempts(mut self, attempts: u32) -> Self {
-        assert!(attempts > 0, "syntax: `answer_attempts` is 0; help: 1 or more, as in `answer_attempts: 3`");
+        assert!(
+            attempts > 0,
+            "syntax: `answer_attempts` is 0; help: set 1 or more, as in `answer_attempts: 3`"
+        );
         self.answer_attempts = attempts;
         if self.max_turns.is_none() && self.meta.max_turns.is_some() {
             self.meta.max_turns = Some(attempts);
@@ -313,12 +316,12 @@ impl IncludeContents {
     /// Returns the error in this value, or in its combination with a compaction.
     pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {
-            (Self::Last(0), _) => {
-                Some("syntax: `include_contents` shows the last 0 turns; help: 1 or more, as in `last(8)`")
-            }
+            (Self::Last(0), _) => Some(
+                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in `last(8)`",
+            ),
             (Self::Default, Some(compact)) => compact.fault(),
             (_, Some(_)) => Some(
-                "syntax: `compact` summarises what the agent sees, and `include_contents` shows it the newest turns alone; help: remove one of them",
+                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows only the newest turns; help: remove one of them",
             ),
             (_, None) => None,
         }

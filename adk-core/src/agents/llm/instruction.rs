@@ -77,7 +77,7 @@ impl Instruction {
             match caught(async move { function(readonly).await }).await {
                 Ok(text) => text,
                 Err(panic) => Err(Error::new(ErrorKind::Panic, format!("its instruction panicked: {panic}"))
-                    .with_help("this is a defect of the function that makes the instruction")),
+                    .with_help("correct the function that makes the instruction")),
             }
         };
         // Boxed, because most instructions are prompts.
@@ -129,8 +129,8 @@ impl fmt::Debug for Instruction {
 /// Return type of an instruction function: text, a `Result` of text, or a future of either. `M`
 /// distinguishes these types, and the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is no instruction; help: give text, a `Result` of text, or a future of either",
-    label = "a function that makes an instruction gives text, a `Result` of text, or a future of either"
+    message = "syntax: `{Self}` is not an instruction; help: return text, a `Result` of text, or a future of either",
+    label = "an instruction function returns text, a `Result` of text, or a future of either"
 )]
 pub trait Instructs<M>: Send {
     /// Returns a future of the text.

@@ -39,8 +39,8 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
             let Some(message) = message else {
                 cx.frame.unwritten.get_or_insert_with(|| NothingWritten {
                     kind: ErrorKind::KeyNotWritten,
-                    why: "the queue of the live run was closed before anything was said to it".into(),
-                    help: "send it a message before the queue is closed",
+                    why: "the queue of the live run was closed before the agent received a message".into(),
+                    help: "send a message before you close the queue",
                 });
                 return Ok(Flow::Continue);
             };

@@ -140,8 +140,8 @@ pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str
 
 /// Returns the error for the second reply of a turn whose calls were cut off.
 pub(super) fn calls_cut_off() -> Error {
-    let message = "the model's reply was cut off at the limit of output tokens in the middle of its calls, a second time \
-                   after it was told; none of them was run";
+    let message = "the model's reply was cut off at the limit of output tokens in the middle of its tool calls for the \
+                   second time, and no call was executed";
     Error::new(ErrorKind::NoAnswer(NoAnswerKind::CutOff), message).with_help(MORE_TOKENS)
 }
 

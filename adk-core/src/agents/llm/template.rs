@@ -103,8 +103,8 @@ fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error 
 
 fn artifact_missing(what: &str, placeholder: &str, name: &str, artifact: &Artifact) -> Error {
     let fact = match artifact {
-        Artifact::Other(kind) => format!("the artifact `{name}` is no text ({kind})"),
-        _ => format!("there is no artifact `{name}`"),
+        Artifact::Other(kind) => format!("the artifact `{name}` is not text ({kind})"),
+        _ => format!("the artifact `{name}` does not exist"),
     };
     let message = format!("the {what} reads `{placeholder}`, but {fact}");
     let help =

@@ -71,8 +71,12 @@ impl Tool for TransferToAgent {
 }
 
 fn list(names: &[Name]) -> String {
+    format!("the agents to hand over to are: {}", quoted(names))
+}
+
+fn quoted(names: &[Name]) -> String {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("the agents to hand over to are: {}", names.join(", "))
+    names.join(", ")
 }
 
 /// Returns the instruction with the agents to which a model may hand over; `None` if there are
@@ -109,8 +113,7 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
 pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
     let author = cx.author().clone();
     let Some(seat) = &mut cx.frame.seat else {
-        let message =
-            format!("it was to hand over to `{name}`, but there is nobody that it may hand over to");
+        let message = format!("it cannot hand over to `{name}`, because it has no targets");
         return Err(Error::new(ErrorKind::Transfer, message).with_help(format!(
             "declare the agent and name it among the targets of this one: `transfer: [{name}]`"
         )));
@@ -127,11 +130,12 @@ pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
         None => {
             let names: Vec<_> = seat.targets.iter().map(|target| target.name.clone()).collect();
             let message = if *author == **name {
-                "it was to hand over to itself".to_owned()
+                "it cannot hand over to itself".to_owned()
             } else {
-                format!("it was to hand over to `{name}`, which is none of its targets")
+                format!("it cannot hand over to `{name}`, which is not one of its targets")
             };
-            Err(Error::new(ErrorKind::Transfer, message).with_help(list(&names)))
+            Err(Error::new(ErrorKind::Transfer, message)
+                .with_help(format!("name one of its targets: {}", quoted(&names))))
         }
     }
 }

@@ -159,11 +159,10 @@ impl ScriptState {
     }
 
     fn answer(&mut self, agent: &str) -> Result<Reply, ModelError> {
-        let over = |message: String| Err(ModelError::new(ModelErrorKind::Other, message));
         let Some(script) = self.find(agent) else {
-            return over(format!(
-                "the scripted model has no reply for agent `{agent}`: add `.on(\"{agent}\")`"
-            ));
+            let message = format!("the scripted model has no reply for agent `{agent}`");
+            let error = ModelError::new(ModelErrorKind::Other, message);
+            return Err(error.with_help(format!("add `.on(\"{agent}\")`")));
         };
         let at = if script.repeats {
             script.next.min(script.replies.len().saturating_sub(1))
@@ -172,14 +171,14 @@ impl ScriptState {
         };
         let count = script.replies.len();
         let Some(reply) = script.replies.get(at) else {
-            let whose = match &script.agent {
+            let owner = match &script.agent {
                 Some(agent) => format!("agent `{agent}`"),
-                None => format!("all agents, asked by `{agent}`,"),
+                None => "all agents".to_owned(),
             };
-            return over(format!(
-                "the script for {whose} is over: it holds {count} replies, and one more was asked for; \
-                 add a reply, or `.repeat_last()`"
-            ));
+            let message =
+                format!("the script of {owner} has {count} replies, and agent `{agent}` requests one more");
+            let error = ModelError::new(ModelErrorKind::Other, message);
+            return Err(error.with_help("add a reply, or call `.repeat_last()`"));
         };
         script.next += 1;
         Ok(reply.clone())
