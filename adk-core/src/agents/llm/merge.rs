@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_not_undone_by_a_call_that_carried_the_old_value_along() {
+    fn an_old_value_in_a_later_call_does_not_undo_a_change() {
         let before = json!({"x": 0, "y": 0});
         assert_eq!(merged(before, json!({"x": 1, "y": 0}), json!({"x": 0, "y": 2})), json!({"x": 1, "y": 2}));
     }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_values_the_later_wins() {
+    fn the_later_of_two_other_values_wins() {
         assert_eq!(merged(json!(null), json!(1), json!("b")), json!("b"));
         assert_eq!(merged(json!(null), json!({"x": 1}), json!(2)), json!(2));
     }

@@ -201,7 +201,7 @@ mod tests {
     const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");
 
     #[test]
-    fn text_is_stored_as_it_is_and_thoughts_are_not() {
+    fn text_is_stored_unchanged_and_without_thoughts() {
         let text = OutputKey::text("draft");
         let mut content = Content::model(" a ");
         content.parts.insert(0, Part::from(Thought { text: "hm".into(), signature: None }));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_another_type_says_why() {
+    fn an_answer_of_another_type_is_an_error_with_the_reason() {
         let fail = |text: &str, finish: Option<&FinishReason>| {
             value(&AgentOutput::from_declaration(COUNT), &mut Content::model(text))
                 .unwrap_err()

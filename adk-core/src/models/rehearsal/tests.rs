@@ -154,7 +154,7 @@ fn values_change_with_the_rounds() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn values_keep_the_limits_of_their_schema() {
     let sample = |schema: Value| sampler(1).sample(&schema, "name");
     assert_eq!(sample(json!({"type": "integer", "exclusiveMinimum": 4})), json!(5));
     assert_eq!(sample(json!({"type": "integer", "minimum": 5, "multipleOf": 4})), json!(8));
@@ -198,7 +198,7 @@ fn reply_text(model: &Rehearsal, path: &str, turn: u32, tools: &[(&'static str, 
 }
 
 #[test]
-fn a_text_says_who_answers_and_where() {
+fn a_text_names_the_agent_and_its_round() {
     let model = Rehearsal::new();
     assert_eq!(reply_text(&model, "w/writer", 0, &[]), "(rehearsed answer of writer)");
     assert_eq!(reply_text(&model, "w/l#1/m#3/critic", 0, &[]), "(rehearsed answer of critic, round 3)");

@@ -77,7 +77,7 @@ fn read_contents(
 }
 
 #[test]
-fn what_is_added_is_what_a_look_at_everything_finds() {
+fn appended_messages_equal_a_full_read() {
     for seed in 0..400 {
         let mut random = Random(seed);
         let runs: [RunId; 2] = [RunId::new(), RunId::new()];
@@ -118,7 +118,7 @@ fn merged(random: &mut Random, mut parts: Vec<Vec<Event>>) -> Vec<Event> {
 }
 
 #[test]
-fn whichever_part_ends_first_the_request_is_the_same() {
+fn a_request_does_not_depend_on_which_part_ends_first() {
     for seed in 0..25 {
         let mut random = Random(seed);
         let run = RunId::new();
