@@ -7,7 +7,7 @@ mod tests;
 mod view;
 
 pub(super) use self::exchanges::pairs;
-use self::exchanges::{Exchanges, reach_back};
+use self::exchanges::{Exchanges, reaches_back};
 use self::view::is_silent;
 pub(super) use self::view::{Reach, View};
 use super::IncludeContents;
@@ -58,10 +58,10 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         .block
         .as_ref()
         .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.holds(event)));
-    let goes_on = is_known && view.turns == 0 && !is_torn && !reach_back(&view.events, &pairs, agent);
+    let may_append = is_known && view.turns == 0 && !is_torn && !reaches_back(&view.events, &pairs, agent);
     if view.is_whole && !is_torn {
         heard.clear();
-    } else if !goes_on {
+    } else if !may_append {
         heard.clear();
         if include == IncludeContents::Default {
             history.load().await?;
@@ -77,7 +77,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     heard.events = history.len();
     heard.block = view.events.last().and_then(|last| ConcurrentBlock::of(last)).or(heard.block);
     let contents = heard.contents.clone();
-    if !exchanges.skips() {
+    if !exchanges.has_skipped() {
         told.keep(listener, heard);
     }
     Ok(contents)

@@ -37,7 +37,7 @@ pub(super) async fn build(
         Some(instruction),
         live::instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.description.meta().description)),
-        tools.responds().then(|| respond::INSTRUCTION.to_owned()),
+        tools.has_answer_tool().then(|| respond::INSTRUCTION.to_owned()),
         transfer::instruction(cx.frame.seat.as_deref()),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();

@@ -18,7 +18,7 @@ pub(super) struct Toolbox<'a> {
     /// The tools that toolsets offer for the current model call.
     offered: Vec<Arc<dyn DynTool>>,
     /// Whether the model gives its answer through a tool.
-    responds: bool,
+    has_answer_tool: bool,
 }
 
 impl<'a> Toolbox<'a> {
@@ -35,17 +35,17 @@ impl<'a> Toolbox<'a> {
         {
             added.push(Arc::new(SetModelResponse::new(output.clone(), schema)));
         }
-        let responds = !added.is_empty();
+        let has_answer_tool = !added.is_empty();
         if let Some(transfer) = transfer {
             added.push(Arc::new(transfer));
         }
         added.extend(live::tool(agent, cx));
-        Self { agent, added, offered: Vec::new(), responds }
+        Self { agent, added, offered: Vec::new(), has_answer_tool }
     }
 
     /// Creates a toolbox with only the agent's own tools.
     pub(super) fn with_own_tools(agent: &'a LlmAgent) -> Self {
-        Self { agent, added: Vec::new(), offered: Vec::new(), responds: false }
+        Self { agent, added: Vec::new(), offered: Vec::new(), has_answer_tool: false }
     }
 
     /// Updates the tools of the toolsets for the next model call.
@@ -100,11 +100,11 @@ impl<'a> Toolbox<'a> {
     /// Returns the response schema of a request; `None` if the model gives its answer through a
     /// tool.
     pub(super) fn response_schema(&self) -> Option<Arc<Value>> {
-        if self.responds { None } else { self.agent.schema() }
+        if self.has_answer_tool { None } else { self.agent.schema() }
     }
 
     /// Reports whether the model gives its answer through a tool.
-    pub(super) fn responds(&self) -> bool {
-        self.responds
+    pub(super) fn has_answer_tool(&self) -> bool {
+        self.has_answer_tool
     }
 }

@@ -79,7 +79,7 @@ impl LlmAgent {
                 ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
             } else if let Some((verb, key)) = unseen_key(tool) {
                 (format!("the tool {verb} the key `{key}`, which no check has seen"), "list it in `tools`")
-            } else if counts_calls && tool.agent.is_some_and(asks_models) {
+            } else if counts_calls && tool.agent.is_some_and(may_call_models) {
                 let fact =
                     "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
                 (fact.to_owned(), "list it in `tools`, or leave `max_turns` out")
@@ -105,7 +105,7 @@ pub(super) fn unseen_key<'a>(tool: &ToolMeta<'a>) -> Option<(&'static str, &'a s
 }
 
 /// Reports whether an agent may make model calls.
-fn asks_models(agent: &AgentMeta<'_>) -> bool {
+fn may_call_models(agent: &AgentMeta<'_>) -> bool {
     let steps = [Step::new(agent.name, StepKind::Agent { meta: agent, instance: false }, 0)];
     Spec::new(agent.name, "", &steps).bounds().model_calls != Some(0)
 }

@@ -97,7 +97,7 @@ impl<'a> LlmTurn<'a> {
         cx: &mut Context,
     ) -> (Event, Vec<Arc<FunctionCall>>, bool) {
         let (mut response, value) = answer;
-        if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.responds()) {
+        if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.has_answer_tool()) {
             respond::settle(output, &mut response.content);
         }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
@@ -134,7 +134,7 @@ impl<'a> LlmTurn<'a> {
     /// the turn is complete, except for the calls in `open`.
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
-        let answer = self.tools.responds().then(|| respond::answer_argument(calls)).flatten();
+        let answer = self.tools.has_answer_tool().then(|| respond::answer_argument(calls)).flatten();
         let CallResponses { content, mut actions, refused, skipping } =
             calls::answer(&self.tools, calls, &self.open, cx).await?;
         // In a live run, the last reply before this call has recorded the reason for silence.

@@ -78,7 +78,7 @@ impl<'a> Exchanges<'a> {
     }
 
     /// Reports whether events are omitted for now. A later request contains them.
-    pub(super) fn skips(&self) -> bool {
+    pub(super) fn has_skipped(&self) -> bool {
         !self.skipped.is_empty()
     }
 
@@ -126,7 +126,7 @@ pub(in crate::agents::llm) type Pair<'a> = (Place, usize, &'a FunctionResponse);
 
 /// Reports whether a response to the agent, or of the user, may belong to a call before these
 /// events or in another run.
-pub(super) fn reach_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
+pub(super) fn reaches_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
     let is_heard = |event: &Event| event.author == "user" || *event.author == *agent;
     let heard = events.iter().filter(|event| is_heard(event));
     let responses = heard.map(|event| event.function_responses().count()).sum::<usize>();

@@ -79,7 +79,7 @@ impl<'a> View<'a> {
             if has_parts {
                 left_out.extend(LeftOut::read(event));
             }
-            if !speaks(event) {
+            if !has_content(event) {
                 let is_first = first_block.is_none() && begins_turn(event) && reach.ends_at_turn(&mut turns);
                 is_whole |= is_first;
                 return if is_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
     pub(super) async fn read_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let next = |place, event: &'a Arc<Event>| {
-            if event.invocation_id != info.run_id || !speaks(event) {
+            if event.invocation_id != info.run_id || !has_content(event) {
                 return ControlFlow::Continue(());
             }
             if event.path != info.path || (*event.author != *info.agent && !is_answer(event)) {
@@ -193,7 +193,7 @@ fn begins_turn(event: &Event) -> bool {
     event.author == "user" && event.content.as_ref().is_some_and(|content| content.parts.is_empty())
 }
 
-fn speaks(event: &Event) -> bool {
+fn has_content(event: &Event) -> bool {
     event.content.as_ref().is_some_and(|content| content.parts.iter().any(|part| !is_silent(part)))
 }
 
