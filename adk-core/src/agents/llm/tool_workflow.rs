@@ -106,8 +106,8 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
         result = given;
     }
     cx.held()?;
-    let said = calls.iter().map(|call| calls::response_part(call, result.clone()));
-    let mut event = response_event(&actions).with_content(Content::new(Role::User, said.collect()));
+    let responses = calls.iter().map(|call| calls::response_part(call, result.clone()));
+    let mut event = response_event(&actions).with_content(Content::new(Role::User, responses.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {
         event = event.with_state(RESULT, value.clone());
     }

@@ -104,8 +104,8 @@ impl ProcessRequest for preload_memory {
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             cx.services().memory()?;
-            let Some(said) = cx.user_content() else { return Ok(()) };
-            let found = cx.search_memory(&said.text()).await?;
+            let Some(message) = cx.user_content() else { return Ok(()) };
+            let found = cx.search_memory(&message.text()).await?;
             if !found.is_empty() {
                 append_instruction(request, &past_conversations(&found));
             }
@@ -121,9 +121,13 @@ fn past_conversations(memories: &[MemoryEntry]) -> String {
     for MemoryEntry { content, author, timestamp, .. } in memories {
         // Writes to a string cannot fail. A message cannot end the block, because the end tag is
         // replaced.
-        let said = content.text().replace(END, "</past_conversations>");
+        let message = content.text().replace(END, "</past_conversations>");
         let _ = if timestamp.is_empty() { Ok(()) } else { writeln!(text, "Time: {timestamp}") };
-        let _ = if author.is_empty() { writeln!(text, "{said}") } else { writeln!(text, "{author}: {said}") };
+        let _ = if author.is_empty() {
+            writeln!(text, "{message}")
+        } else {
+            writeln!(text, "{author}: {message}")
+        };
     }
     text + END
 }
