@@ -216,10 +216,10 @@ impl SummaryPart {
         let (mut text, mut earlier_len) = (String::new(), 0);
         let mut end = events[..cut].iter().map(|event| event.timestamp).max()?;
         for (_, summary) in earlier {
-            let said = summary.content.text();
-            let _ = writeln!(text, "Summary of what came before:\n{said}\n");
+            let earlier_text = summary.content.text();
+            let _ = writeln!(text, "Summary of what came before:\n{earlier_text}\n");
             end = end.max(summary.end);
-            earlier_len += said.len();
+            earlier_len += earlier_text.len();
         }
         // A new summary is about as long as the last one. If it covered less text, the request
         // would grow.

@@ -133,7 +133,10 @@ fn add(
                 Some(Cow::Owned(content)) => contents.push(content),
                 None => {}
             }
-            exchanges.answers(at, content, &view.events).into_iter().for_each(|said| contents.share(said));
+            exchanges
+                .answers(at, content, &view.events)
+                .into_iter()
+                .for_each(|response| contents.share(response));
         } else if is_only_typed_answer(content) {
             // A typed answer follows as an event of its own.
         } else if std::mem::replace(&mut heard.is_explained, true) {
@@ -149,13 +152,13 @@ fn add(
 /// Returns the content without responses, which are placed separately, and without calls of failed
 /// runs, which have no response.
 fn own_content<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option<Cow<'a, Content>> {
-    let is_as_said = |(index, part): (usize, &Part)| match part {
+    let is_unchanged = |(index, part): (usize, &Part)| match part {
         Part::Text(text) => !text.is_empty(),
         Part::FunctionCall(call) => exchanges.call((at, index)) == Some(&*call.id),
         Part::FunctionResponse(_) => false,
         _ => true,
     };
-    let content = if content.parts.iter().enumerate().all(is_as_said) {
+    let content = if content.parts.iter().enumerate().all(is_unchanged) {
         Cow::Borrowed(content)
     } else {
         let parts = content.parts.iter().enumerate().filter_map(|(index, part)| match part {

@@ -40,7 +40,7 @@ impl fmt::Display for PrintedRequest<'_> {
 fn message(f: &mut fmt::Formatter<'_>, content: &Content) -> fmt::Result {
     for part in &content.parts {
         match part {
-            Part::Text(said) => text(f, said)?,
+            Part::Text(message) => text(f, message)?,
             Part::FunctionResponse(result) => {
                 writeln!(f, "  result of {}:", result.name)?;
                 text(f, &serde_json::Value::Object(result.response.clone()).to_string())?;

@@ -99,18 +99,18 @@ impl<'a> Exchanges<'a> {
         let exchanges = (0..content.parts.len()).filter_map(|index| self.answered.get(&(at, index)));
         let answers: Vec<_> = exchanges.collect();
         let event = events[answers.first()?.at];
-        let is_as_said = event.content.as_ref().is_some_and(|said| {
+        let is_unchanged = event.content.as_ref().is_some_and(|content| {
             let is_same = |(part, exchange): (&Part, &&Exchange<'_>)| match part {
                 Part::FunctionResponse(response) => {
                     ptr::eq(&raw const **response, exchange.response) && response.id == exchange.id
                 }
                 _ => false,
             };
-            said.role == Role::User
-                && said.parts.len() == answers.len()
-                && said.parts.iter().zip(&answers).all(is_same)
+            content.role == Role::User
+                && content.parts.len() == answers.len()
+                && content.parts.iter().zip(&answers).all(is_same)
         });
-        if is_as_said {
+        if is_unchanged {
             return Some(event.clone());
         }
         let answers = answers.iter().map(|Exchange { response, id, .. }| {

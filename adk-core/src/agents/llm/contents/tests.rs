@@ -122,18 +122,19 @@ fn a_request_does_not_depend_on_which_part_ends_first() {
     for seed in 0..25 {
         let mut random = Random(seed);
         let run = RunId::new();
-        let said = |author: &'static str, path: Path, branch: Option<String>, text: String| {
+        let message = |author: &'static str, path: Path, branch: Option<String>, text: String| {
             let mut event = Event::new().with_content(Content::model(text));
             (event.author, event.path, event.invocation_id) = (author.into(), path, run);
             event.branch = branch.map(Arc::from);
             event
         };
-        let around = |text: &str| said("b", Path::root("w").child("b".into(), At::Once), None, text.into());
+        let around =
+            |text: &str| message("b", Path::root("w").child("b".into(), At::Once), None, text.into());
         let mut block = || {
             let elements = (0..4).map(|element| {
                 let place = Path::root("w").child("each_1".into(), At::Item(element));
                 let own = format!("each_1[{element}]");
-                let before = said(
+                let before = message(
                     "c",
                     place.child("c".into(), At::Once),
                     Some(own.clone()),
@@ -144,11 +145,11 @@ fn a_request_does_not_depend_on_which_part_ends_first() {
                     let (path, name) = (part_path(element, branch), ["z", "m", "a"][branch as usize]);
                     let branch = || Some(format!("{own}.par.{name}"));
                     (0..2)
-                        .map(|nth| said("c", path.clone(), branch(), format!("{name}{element} {nth}")))
+                        .map(|nth| message("c", path.clone(), branch(), format!("{name}{element} {nth}")))
                         .collect()
                 });
                 let inside = merged(&mut random, branches.collect());
-                let after = said(
+                let after = message(
                     "c",
                     place.child("c".into(), At::Once),
                     Some(own.clone()),
