@@ -1,5 +1,5 @@
-//! [`AgentDescription`]: the description of an agent. An agent that is built at run time has the same
-//! [`AgentMeta`] that macros write as a constant, together with the values that it borrows.
+//! [`AgentDescription`]: the description of an agent. An agent that is built at run time has the
+//! same [`AgentMeta`] that macros write as a constant, together with the values that it borrows.
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;

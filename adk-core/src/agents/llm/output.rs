@@ -1,4 +1,5 @@
-//! [`AgentOutput`]: the output key of an agent, and the conversion of a reply to the value of the key.
+//! [`AgentOutput`]: the output key of an agent, and the conversion of a reply to the value of the
+//! key.
 
 use super::{OutputKey, no_answer, respond};
 use crate::models::model::FinishReason;
