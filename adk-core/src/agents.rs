@@ -1,7 +1,7 @@
-//! Agents of this crate: language models, `await`, and agents as tools.
+//! Agents of this crate: LLM agents, `await` steps, and agents as tools.
 
-pub(crate) mod about;
 pub(crate) mod agent_tool;
 pub(crate) mod ask;
+pub(crate) mod description;
 pub mod llm;
 pub mod tools;

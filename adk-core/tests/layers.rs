@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &["runtime/tool"],
     &["runtime/workflow"],
     &["runtime/runner"],
-    &["agents/about", "agents/tools"],
+    &["agents/description", "agents/tools"],
     &["agents/llm"],
     &["agents/agent_tool", "agents/ask"],
     &["builders/build"],

@@ -1,6 +1,6 @@
 //! An `await` that `workflow!` declares, as a type.
 
-use crate::agents::ask::{Form, Question, value_of};
+use crate::agents::ask::{AnswerForm, Question, value_of};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::{Agent, DynAgent};
 use crate::runtime::run::Context;
@@ -101,7 +101,7 @@ impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
             let question = Question {
                 key: Name::literal(form.key),
                 text: question,
-                form: Form::Type(form),
+                form: AnswerForm::Type(form),
                 by: meta.by.map(AnsweredBy::from),
                 timeout: timeout.map(|make| make()),
                 otherwise: otherwise.map(|make| make()).transpose()?,

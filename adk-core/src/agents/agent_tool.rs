@@ -1,4 +1,4 @@
-//! An agent as a tool of another.
+//! [`AgentTool`]: an agent as a tool of another agent.
 
 use crate::agents::llm::LlmAgent;
 use crate::models::model::ToolDeclaration;
@@ -15,15 +15,17 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 
-/// An agent as a tool of another: the model calls it with a `request`, and gets its last words as the result. In a
-/// workflow it is written `tools: [agent(reviewer)]`.
+/// An agent as a tool of another agent. The model calls the tool with a `request` and gets the
+/// agent's last message as the result. A workflow declares it as `tools: [agent(reviewer)]`.
 ///
-/// The agent runs by itself: it sees the request and none of the conversation, and what it says is nobody else's to see.
-/// It works on the state and the artifacts of who calls it; what it writes is written by the call. An exit in it ends
-/// nothing around the caller. Its model calls count for the whole run. A workflow reads its inputs from the keys of their
-/// names; one with a single `String` gets the request for it.
+/// The agent runs in isolation: it sees only the request, not the conversation, and other agents do
+/// not see its messages. It uses the state and the artifacts of the caller, and its writes become
+/// writes of the tool call. An exit in the agent does not end a loop around the caller. Its model
+/// calls count for the whole run. A workflow reads its inputs from the keys with their names; a
+/// workflow with a single `String` input gets the request as this input.
 ///
-/// The result is what the agent has written to its key, or to its keys by name, and otherwise its last text.
+/// The result is the value of the key that the agent writes, or an object of several keys. If the
+/// agent writes no key, the result is its last text.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -36,13 +38,13 @@ use std::sync::Arc;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 pub struct AgentTool {
-    described: Described,
+    described: AgentWithToolMeta,
     declaration: ToolDeclaration,
     skip_summarization: bool,
 }
 
 self_cell!(
-    struct Described {
+    struct AgentWithToolMeta {
         owner: Arc<dyn DynAgent>,
         #[covariant]
         dependent: ToolMeta,
@@ -50,12 +52,12 @@ self_cell!(
 );
 
 impl AgentTool {
-    /// The tool, by the name and with the description of the agent.
+    /// Creates a tool with the name and the description of the agent.
     pub fn new(agent: impl DynAgent + 'static) -> Self {
         Self::shared(Arc::new(agent))
     }
 
-    /// The same for an agent that is shared.
+    /// Creates a tool from a shared agent.
     pub fn shared(agent: Arc<dyn DynAgent>) -> Self {
         let declaration = {
             let meta = agent.meta();
@@ -66,11 +68,12 @@ impl AgentTool {
             });
             ToolDeclaration::new(Name::shared(meta.name), meta.description, parameters)
         };
-        let described = Described::new(agent, |agent| ToolMeta::of_agent(agent.meta()));
+        let described = AgentWithToolMeta::new(agent, |agent| ToolMeta::of_agent(agent.meta()));
         Self { described, declaration, skip_summarization: false }
     }
 
-    /// Whether the result ends the turn of who called, without being put into words. Default `false`.
+    /// Sets whether the result ends the turn of the caller without a summary by its model. Default
+    /// `false`.
     #[must_use]
     pub fn skip_summarization(mut self, yes: bool) -> Self {
         self.skip_summarization = yes;
@@ -124,7 +127,7 @@ impl AgentTool {
             inner.emit(event).await?;
             run_root(&*agent, &mut inner).await
         }));
-        let (mut ended, mut last) = (None, Last::default());
+        let (mut ended, mut last) = (None, FinalOutput::default());
         loop {
             match poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await {
                 Polled::Event(event) => {
@@ -134,17 +137,19 @@ impl AgentTool {
                     }
                 }
                 Polled::Ended(Ok(())) => break,
-                // No model can do anything about it.
+                // The model cannot correct an error of the run.
                 Polled::Ended(Err(error)) if error.is_of_run() => {
-                    let told = ToolError::failed(error.to_string());
+                    let failure = ToolError::failed(error.to_string());
                     cx.refuse(error);
-                    return Err(told);
+                    return Err(failure);
                 }
                 Polled::Ended(Err(error)) => return Err(error.into()),
                 Polled::Stuck => {
-                    return Err(ToolError::failed("the agent cannot go on: nothing that it waits for comes"));
+                    return Err(ToolError::failed(
+                        "the agent cannot continue: nothing can complete what it waits for",
+                    ));
                 }
-                Polled::Parked => return Err(waits(&run)),
+                Polled::Parked => return Err(waiting_error(&run)),
             }
         }
         cx.forward_temps(&temps, &run);
@@ -153,8 +158,9 @@ impl AgentTool {
     }
 }
 
-/// Nobody could answer it: its session is gone when the call ends.
-fn waits(run: &Run) -> ToolError {
+/// Returns the error for an agent that waits. An answer is impossible, because its session ends
+/// with the call.
+fn waiting_error(run: &Run) -> ToolError {
     let ids: Vec<_> = run.waiting().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
     ToolError::failed(format!(
         "the agent waits for {} from outside, which an agent that is used as a tool cannot",
@@ -162,15 +168,15 @@ fn waits(run: &Run) -> ToolError {
     ))
 }
 
-/// What is left of a run.
+/// Output of a finished run: its last message and its writes.
 #[derive(Default)]
-struct Last {
+struct FinalOutput {
     content: Option<Content>,
     error: Option<String>,
     written: crate::StateDelta,
 }
 
-impl Last {
+impl FinalOutput {
     fn note(&mut self, event: &Event) {
         if event.author == "user" {
             return;

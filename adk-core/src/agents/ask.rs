@@ -1,10 +1,10 @@
-//! `await`: a step that waits for a value from outside, mostly a person's.
+//! [`Question`]: an `await` step, which waits for a value from outside, mostly from a person.
 
 mod builder;
 mod form;
 
 pub use builder::{Await, AwaitBuilder};
-pub(crate) use form::Form;
+pub(crate) use form::AnswerForm;
 
 use crate::agents::llm::render;
 use crate::encode::to_json;
@@ -17,26 +17,27 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// What is asked, and what becomes of the answer.
+/// A question of an `await` step, with the destination of its answer.
 pub(crate) struct Question<'a> {
-    /// Where the answer goes.
+    /// The key that receives the answer.
     pub(crate) key: Name,
-    /// The question, with its placeholders.
+    /// The question with its placeholders.
     pub(crate) text: &'a str,
-    /// What an answer has to be.
-    pub(crate) form: Form,
-    /// Who may answer; `None` for the user who began the run.
+    /// The form of a valid answer.
+    pub(crate) form: AnswerForm,
+    /// Permitted answerers; `None` for the user who started the run.
     pub(crate) by: Option<AnsweredBy>,
     pub(crate) timeout: Option<Duration>,
-    /// What counts when nobody has answered in time.
+    /// The default that is written when the timeout expires.
     pub(crate) otherwise: Option<Value>,
 }
 
 impl Question<'_> {
-    /// Asks, waits, and writes the answer.
+    /// Asks, waits for the answer, and writes it.
     ///
     /// # Errors
-    /// [`ErrorKind::Expired`] when nobody has answered in time and there is no default; a placeholder without a value.
+    /// Returns [`ErrorKind::Expired`] if the timeout expires without a default. Fails if a
+    /// placeholder has no value.
     pub(crate) async fn ask(self, cx: &mut Context) -> Result<Flow> {
         let Self { key, text, form, by, timeout, otherwise } = self;
         let question = render(text, "question", cx).await?;
@@ -49,7 +50,7 @@ impl Question<'_> {
             ..Asked::new(Name::literal("await"))
         };
         let answer = cx.wait_for_all(vec![asked]).await?.pop().unwrap_or_default();
-        // It was checked when it was given, but perhaps where only its schema was known.
+        // The runner that received the answer checked it, but possibly only against the schema.
         let answer = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message)
@@ -60,7 +61,7 @@ impl Question<'_> {
     }
 }
 
-/// A default as it is recorded.
+/// Returns a default value as JSON for the record.
 pub(crate) fn value_of(value: &impl Serialize) -> Result<Value> {
     let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
     depth::check(&value).map_err(|deep| deep.error("its default"))?;

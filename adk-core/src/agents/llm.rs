@@ -1,6 +1,5 @@
-//! Agents that ask a language model.
+//! [`LlmAgent`]: an agent that calls a language model.
 
-mod asking;
 mod call;
 mod calls;
 mod compact;
@@ -10,13 +9,14 @@ mod declare;
 mod declared;
 mod hooks;
 mod instruction;
-mod later;
 mod live;
 mod long_result;
+mod long_running;
 mod merge;
 mod no_answer;
 mod output;
 mod pieces;
+mod questions;
 mod repair;
 mod request;
 mod respond;
@@ -39,10 +39,10 @@ pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 pub use tool_workflow::ToolWorkflow;
 
-pub(crate) use output::Output;
+pub(crate) use output::AgentOutput;
 pub(crate) use template::render;
 
-use crate::agents::about::{About, Parts};
+use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
@@ -55,39 +55,41 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// An agent that asks a language model: ADK's `LlmAgent`.
+/// An agent that calls a language model: ADK's `LlmAgent`.
 ///
-/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call. Macros declare
-/// one, [`LlmAgent::builder`] makes one at run time.
+/// A turn calls the model, executes the tools that the model calls, and calls the model again until
+/// its reply has no tool calls. Macros declare an agent; [`LlmAgent::builder`] builds an agent at
+/// run time.
 pub struct LlmAgent {
-    about: About,
+    description: AgentDescription,
     instruction: Instruction,
-    /// What it says to itself and to all agents below it, where none above it does.
+    /// The instruction for this agent and all agents below it. Used unless an agent above has one.
     global: Option<Arc<dyn Prompt>>,
-    output: Option<Output>,
+    output: Option<AgentOutput>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,
-    /// The most model calls of a turn that were checked.
+    /// The checked maximum of model calls per turn.
     max_turns: Option<u32>,
-    /// The most answers of a turn that may not fit its type.
+    /// Maximum number of replies per turn that may not fit the output type.
     answer_attempts: u32,
-    /// The declared tools; those of the settings follow.
+    /// The declared tools. The tools of the settings follow them.
     tools: ToolList,
-    /// Its agents at run time, in the order of [`AgentMeta::transfer`]. An agent that a macro declares has none here.
+    /// The sub-agents that a builder got, in the order of [`AgentMeta::transfer`]. Empty for an
+    /// agent that a macro declares.
     sub_agents: Vec<Arc<dyn DynAgent>>,
-    /// Where it cannot hand on to: its parent, and the other agents of its parent.
+    /// Whether handovers are disallowed to the parent, and to the other agents of the parent.
     disallow_transfer: (bool, bool),
-    /// The declared toolsets; those of the settings follow.
+    /// The declared toolsets. The toolsets of the settings follow them.
     toolsets: ToolsetList,
     settings: LlmSettings,
 }
 
-/// What a builder makes an agent of.
+/// The values that a builder creates an agent from.
 pub(crate) struct LlmParts {
-    pub(crate) parts: Parts,
+    pub(crate) parts: DescriptionParts,
     pub(crate) instruction: Instruction,
     pub(crate) global: Instruction,
-    pub(crate) output: Option<Output>,
+    pub(crate) output: Option<AgentOutput>,
     pub(crate) include_contents: IncludeContents,
     pub(crate) compact: Option<Compaction>,
     pub(crate) answer_attempts: u32,
@@ -96,15 +98,15 @@ pub(crate) struct LlmParts {
 }
 
 impl LlmAgent {
-    pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
+    pub(crate) fn from_declaration(decl: &'static LlmDecl) -> Self {
         let prompt = || Instruction::from(decl.instruction);
         let global = decl.make_global_instruction.map(|make| make());
         let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
         Self {
-            about: About::constant(&decl.meta),
+            description: AgentDescription::from_const(&decl.meta),
             instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
             global: global.for_all(),
-            output: decl.output.map(Output::declared),
+            output: decl.output.map(AgentOutput::from_declaration),
             include_contents: decl.include_contents,
             compact: decl.compact,
             max_turns: decl.max_turns,
@@ -117,7 +119,7 @@ impl LlmAgent {
         }
     }
 
-    pub(crate) fn made(made: LlmParts) -> Self {
+    pub(crate) fn from_parts(parts: LlmParts) -> Self {
         let LlmParts {
             parts,
             instruction,
@@ -128,11 +130,11 @@ impl LlmAgent {
             answer_attempts,
             disallow_transfer,
             settings,
-        } = made;
+        } = parts;
         let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
         let max_turns = settings.max_turns;
         Self {
-            about: About::made(parts),
+            description: AgentDescription::from_parts(parts),
             instruction,
             global: global.for_all(),
             output,
@@ -148,37 +150,37 @@ impl LlmAgent {
         }
     }
 
-    /// The agents below it, to which it may hand on.
+    /// Returns the sub-agents, to which the agent may hand over.
     pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
         &self.sub_agents
     }
 
-    /// Whether it cannot hand back to its parent.
+    /// Reports whether the agent cannot hand over to its parent.
     pub fn disallow_transfer_to_parent(&self) -> bool {
         self.disallow_transfer.0
     }
 
-    /// Whether it cannot hand on to the other agents of its parent.
+    /// Reports whether the agent cannot hand over to the other agents of its parent.
     pub fn disallow_transfer_to_peers(&self) -> bool {
         self.disallow_transfer.1
     }
 
-    /// Whether its answer is JSON.
+    /// Reports whether the agent answers with JSON.
     pub(crate) fn answers_json(&self) -> bool {
         self.schema().is_some()
     }
 
-    /// The schema that its answer has to fit.
+    /// Returns the schema of the answer.
     fn schema(&self) -> Option<Arc<Value>> {
-        self.output.as_ref().and_then(Output::schema)
+        self.output.as_ref().and_then(AgentOutput::schema)
     }
 
-    /// The most model calls of a turn: what was set, otherwise what was declared.
+    /// Returns the maximum of model calls per turn: the setting, otherwise the declared number.
     fn max_turns(&self) -> Option<u32> {
         self.settings.max_turns.or(self.max_turns)
     }
 
-    /// What `bounds` counts can be lowered and not raised.
+    /// Checks that settings do not raise the number of turns that `bounds` counts.
     fn check_turns(&self) -> Result<()> {
         let (kind, why) = match (self.max_turns(), self.max_turns) {
             (Some(0), _) => (ErrorKind::Config, "an agent makes at least one model call".to_owned()),
@@ -193,9 +195,9 @@ impl LlmAgent {
         Err(Error::new(kind, format!("`set_max_turns({set})`: {why}")))
     }
 
-    /// A model call as it was declared, or less.
+    /// Checks that settings do not raise the declared limits of a model call.
     fn check_call(&self) -> Result<()> {
-        let (meta, settings) = (self.about.meta(), &self.settings);
+        let (meta, settings) = (self.description.meta(), &self.settings);
         let longest = settings.timeout.map(|attempt| settings.longest(attempt));
         let tokens = settings.generation.max_output_tokens;
         let raised = if meta.timeout.is_some_and(|most| longest.is_none_or(|longest| longest > most)) {
@@ -209,19 +211,19 @@ impl LlmAgent {
         Err(Error::new(ErrorKind::Unchecked, message).with_help("declare the most, and set less"))
     }
 
-    /// The most model calls of all turns at one place, for an agent that others hand over to. Where nothing but a transfer
-    /// can make it ask again, `bounds` counts one call, so that is all it may make; tools that were added at run time make
-    /// it ask again.
+    /// Returns the maximum of model calls of all turns at one place, for an agent that receives
+    /// handovers. If only a handover can cause a further call, `bounds` counts one call, so the
+    /// limit is one. Tools that were added at run time cause further calls.
     fn max_calls(&self) -> Option<u32> {
         let added = !self.settings.tools.0.is_empty() || !self.settings.toolsets.0.is_empty();
-        let counted = self.about.meta().max_turns.filter(|_| !added);
+        let counted = self.description.meta().max_turns.filter(|_| !added);
         self.max_turns().or(counted)
     }
 }
 
 impl DynAgent for LlmAgent {
     fn meta(&self) -> &AgentMeta<'_> {
-        self.about.meta()
+        self.description.meta()
     }
 
     fn as_any(&self) -> Option<&dyn Any> {
@@ -232,7 +234,7 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
             let flow = match cx.run.live.clone() {
-                // In a box: few runs are live.
+                // Boxed, because few runs are live.
                 Some(input) => Box::pin(live::run(self, input, cx)).await,
                 None => turn::run(self, cx).await,
             };
@@ -280,7 +282,7 @@ impl DynAgent for LlmAgent {
     }
 
     fn announced_dyn(&self) -> AnnouncedKeys {
-        self.about.announced()
+        self.description.announced()
     }
 
     fn handover_dyn(&self) -> Handover<'_> {
@@ -299,7 +301,7 @@ impl DynAgent for LlmAgent {
 impl fmt::Debug for LlmAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LlmAgent")
-            .field("name", &self.about.meta().name)
+            .field("name", &self.description.meta().name)
             .field("instruction", &self.instruction)
             .field("output", &self.output)
             .field("tools", &self.tools)

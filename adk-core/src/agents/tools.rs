@@ -1,4 +1,4 @@
-//! Tools that are there for every agent.
+//! Tools that every agent can use.
 
 mod artifacts;
 mod memory;
@@ -12,11 +12,13 @@ use crate::spec::ToolMeta;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Ends the loop. Call it only when you have been told to, and the work is done.
+/// Ends the loop. The model calls it only if its instruction requests so, and when the work is
+/// done.
 ///
-/// It is `#[tool] fn exit_loop(cx: &mut ToolContext)`, so `tools: [adk::tools::exit_loop]` lists it, and is the
-/// value `exit_loop::default()` elsewhere. Called by a model it ends the innermost loop around its agent, and the model
-/// is not asked to put that into words.
+/// The function is declared as `#[tool] fn exit_loop(cx: &mut ToolContext)`, so
+/// `tools: [adk::tools::exit_loop]` lists the tool. Builders take the value `exit_loop::default()`.
+/// A call by a model ends the innermost loop that contains its agent. The model does not summarize
+/// the result.
 ///
 /// ```
 /// # use adk_core as adk;

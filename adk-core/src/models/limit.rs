@@ -1,12 +1,15 @@
-//! Limits of a provider, shared by all runs of a runner: calls and tokens in a minute, and calls at the same time.
+//! [`RateLimit`]: calls and tokens per minute and concurrent calls of a provider, shared by all
+//! runs of a runner.
 
 mod gate;
 
 pub(crate) use gate::{Gate, Permit};
 
-/// What a provider may be asked. Calls beyond it wait, each run in its turn; the agent's `timeout` does not count that time.
+/// Rate limit of a provider. Calls that exceed the limit wait, and runs take turns. The agent's
+/// `timeout` does not include this wait.
 ///
-/// A provider that refuses a call for load (429, 503) and says how long to wait is asked nothing in that time, by no run.
+/// When a provider rejects a call because of load (429, 503) and names a time to wait, no run calls
+/// the provider in that time.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -23,36 +26,37 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// No limit yet.
+    /// Creates a value without limits.
     pub const fn new() -> Self {
         Self { calls: None, tokens: None, concurrency: None }
     }
 
-    /// The most calls in any 60 seconds; 0 counts as 1.
+    /// Sets the maximum number of calls in any 60 seconds; 0 counts as 1.
     #[must_use]
     pub const fn calls_per_minute(mut self, calls: u32) -> Self {
         self.calls = Some(if calls == 0 { 1 } else { calls });
         self
     }
 
-    /// The most tokens in any 60 seconds, of requests and answers together.
+    /// Sets the maximum number of tokens in any 60 seconds, in requests and replies together.
     ///
-    /// What a call needs is estimated before it is made: a token for 4 bytes of the request, and the agent's `max_output_tokens`.
-    /// Afterwards its true number counts. A call that is larger than the limit is made when nothing else was in a minute.
+    /// The tokens of a call are estimated before it starts: 4 bytes of the request per token, plus
+    /// the agent's `max_output_tokens`. The actual number replaces the estimate when the call ends.
+    /// A call that needs more than the limit starts when the last minute has no other calls.
     #[must_use]
     pub const fn tokens_per_minute(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
         self
     }
 
-    /// The most calls at the same time; 0 counts as 1.
+    /// Sets the maximum number of concurrent calls; 0 counts as 1.
     #[must_use]
     pub const fn concurrency(mut self, calls: u32) -> Self {
         self.concurrency = Some(if calls == 0 { 1 } else { calls });
         self
     }
 
-    /// Whether tokens are counted.
+    /// Reports whether the limit counts tokens.
     pub(crate) const fn counts_tokens(&self) -> bool {
         self.tokens.is_some()
     }

@@ -1,4 +1,4 @@
-//! What a language model is asked and what it answers, in types of our own.
+//! [`Model`]: the interface to a language model, with the types of its requests and replies.
 
 mod contents;
 mod request;
@@ -7,32 +7,35 @@ mod response;
 pub use super::limit::RateLimit;
 pub use crate::model_error::{ModelError, ModelErrorKind};
 pub use contents::Contents;
-pub(crate) use contents::Says;
+pub(crate) use contents::MessageSource;
 pub use request::{CallInfo, GenerationConfig, ModelRequest, ToolDeclaration};
 pub use response::{FinishReason, ModelChunk, ModelResponse, Usage};
 
 use crate::BoxStream;
 use std::sync::Arc;
 
-/// What a model sends back: any number of pieces when `request.stream` is set, then [`ModelChunk::Done`] with the whole.
+/// Stream of a reply: any number of pieces if `request.stream` is set, then [`ModelChunk::Done`]
+/// with the whole reply.
 pub type ModelStream = BoxStream<'static, Result<ModelChunk, ModelError>>;
 
 /// A language model.
 ///
-/// One call is one request. Implementations neither retry nor keep anything between calls: the agent
-/// that asks does that, so that each attempt is seen. Dropping the stream cancels the call.
+/// One call is one request. Implementations neither retry nor keep state between calls. The agent
+/// retries, so that each attempt is visible. Dropping the stream cancels the call.
 pub trait Model: Send + Sync + 'static {
-    /// The name to show, such as `gemini-2.5-flash`.
+    /// Returns the display name, such as `gemini-2.5-flash`.
     fn name(&self) -> &str;
 
-    /// Who serves it, by the names of OpenTelemetry's `gen_ai.provider.name`, such as `openai` or `gcp.gemini`: in traces, and where
-    /// limits of calls are kept. Default empty: not known, then its [`name`](Self::name) counts.
+    /// Returns the provider, by the names of OpenTelemetry's `gen_ai.provider.name`, such as
+    /// `openai` or `gcp.gemini`. Traces show the provider, and rate limits apply per provider. The
+    /// default is empty for an unknown provider; then the [`name`](Self::name) is used.
     fn provider(&self) -> &str {
         ""
     }
 
-    /// Whether it can be held to a schema while it may call tools. Where it cannot, an agent with both asks for the answer
-    /// by a tool, `set_model_response`. Default `false`, which works with every model.
+    /// Reports whether the model can follow a response schema in a request that also has tools. If
+    /// not, an agent with both requests its answer through the tool `set_model_response`. Default
+    /// `false`, which works with every model.
     fn answers_in_schema_beside_tools(&self) -> bool {
         false
     }
@@ -59,16 +62,18 @@ impl<M: Model + ?Sized> Model for Box<M> {
     }
 }
 
-/// Finds models by their name; what `model: "..."` in a declaration and `.model("...")` on a runner use.
+/// Lookup of models by name, used by `model: "..."` in a declaration and by `.model("...")` on a
+/// runner.
 pub trait ModelProvider: Send + Sync + 'static {
-    /// The model of that name.
+    /// Returns the model with this name.
     ///
     /// # Errors
-    /// When no provider has a model of that name, or its key is missing.
+    /// Fails if the provider has no model with this name, or if the API key of the model is
+    /// missing.
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError>;
 }
 
-/// Knows no model: where the crate is built without a feature that does.
+/// Provider without models, for builds without a feature that adds a provider.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProvider;
 
@@ -81,12 +86,12 @@ impl ModelProvider for NoProvider {
     }
 }
 
-/// A model by value, or by the name under which the runner's [`ModelProvider`] finds it.
+/// A model by value, or a name that the runner's [`ModelProvider`] resolves.
 #[derive(Clone)]
 pub enum ModelRef {
-    /// By name.
+    /// A model that is looked up by name.
     Named(crate::Name),
-    /// By value.
+    /// A model that is passed by value.
     Given(Arc<dyn Model>),
 }
 

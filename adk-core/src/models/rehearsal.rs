@@ -1,4 +1,4 @@
-//! A dry run: a model that answers everything, costs nothing and says the same each time.
+//! [`Rehearsal`]: a model for dry runs that answers every request at no cost, the same in each run.
 
 mod prompts;
 mod sample;
@@ -9,21 +9,23 @@ use crate::models::model::{
 };
 use crate::{At, Path};
 use futures_util::stream;
-use prompts::Prompt;
+use prompts::PrintedRequest;
 use sample::Sampler;
 use std::fmt;
 use std::sync::Arc;
 
-/// A model for dry runs: a workflow runs as a whole before anything is paid for.
+/// A model for dry runs. A workflow runs completely before its model calls cost money.
 ///
-/// - An agent with an output type gets JSON that fits its schema, any other a short text that says who answers and in
-///   which round.
-/// - In a loop a tool that may end it is called in the [second](Self::rounds) round. Values move with the rounds as
-///   well: in the last of them a `bool` is true and a number with limits is at its upper one, so that `until` and
-///   thresholds are met; an enum shows one variant after the other.
-/// - Other tools are not called, since they would do what they do; see [`with_tool_calls`](Self::with_tool_calls). Nobody
-///   hands over; see [`with_transfers`](Self::with_transfers).
-/// - It needs no network, counts no tokens, and gives the same answers to the same run.
+/// - An agent with an output type gets JSON that fits its schema. Another agent gets a short text
+///   with its name and round.
+/// - In a loop, a tool that may end the loop is called in the [second](Self::rounds) round. Values
+///   change with the rounds: in the last round a `bool` is true and a number with limits has its
+///   upper limit, so that `until` conditions and thresholds are met. An enum shows one variant
+///   after the other.
+/// - Other tools are not called, because their effects would be real; see
+///   [`with_tool_calls`](Self::with_tool_calls). Agents do not hand over; see
+///   [`with_transfers`](Self::with_transfers).
+/// - The model needs no network, counts no tokens, and gives equal answers in equal runs.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -48,36 +50,38 @@ impl Default for Rehearsal {
 }
 
 impl Rehearsal {
-    /// Loops end in their second round, and only tools that end a loop are called.
+    /// Creates a model that ends loops in their second round and calls only tools that end a loop.
     pub fn new() -> Self {
         Self { rounds: 2, tool_calls: false, transfers: false, prompts: false }
     }
 
-    /// In which round the loops end, counted from 1. A loop's own `max` may end it before.
+    /// Sets the round in which loops end, counted from 1. A loop's own `max` may end the loop
+    /// earlier.
     #[must_use]
     pub fn rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds.max(1);
         self
     }
 
-    /// Calls each tool that an agent has, once per turn and all at once, with arguments that fit its schema. The tools
-    /// do run: what they write and send is written and sent.
+    /// Calls each tool of an agent once per turn, all in one reply, with arguments that fit the
+    /// schema. The tools really execute, with all their effects.
     #[must_use]
     pub fn with_tool_calls(mut self) -> Self {
         self.tool_calls = true;
         self
     }
 
-    /// Agents that may hand over to others do so in their first call, to the first of them, beside the tools that they
-    /// call; who was handed over to answers. Without this, nobody hands over.
+    /// Lets agents hand over in their first call, to the first permitted agent, next to their tool
+    /// calls. Without this setting no agent hands over.
     #[must_use]
     pub fn with_transfers(mut self) -> Self {
         self.transfers = true;
         self
     }
 
-    /// Whether each call writes to standard error what the model is asked: the filled prompt, the results of tools, the tools
-    /// that are offered and the schema of the answer. Of a text the first 2,000 characters are shown. Default `false`.
+    /// Sets whether each call prints its request to standard error: the filled prompt, the results
+    /// of tools, the offered tools and the schema of the answer. Texts are cut after 2,000
+    /// characters. Default `false`.
     #[must_use]
     pub fn prompts(mut self, shown: bool) -> Self {
         self.prompts = shown;
@@ -94,39 +98,40 @@ impl Rehearsal {
         }
         match &request.response_schema {
             Some(schema) => Content::model(sampler.sample(schema, &info.agent).to_string()),
-            None => Content::model(format!("(rehearsed answer of {})", Who(request))),
+            None => Content::model(format!("(rehearsed answer of {})", AgentInRound(request))),
         }
     }
 
-    /// The tools to call now: those that do something in the first call of a turn, then those that end the loop.
+    /// Returns the tools to call now: in the first call of a turn the tools with effects, then the
+    /// tools that end the loop.
     fn calls<'a>(&self, request: &'a ModelRequest) -> Vec<&'a ToolDeclaration> {
         let transfers = self.transfers && !request.info.handed_over;
-        let of = |escalates: bool| {
+        let select = |escalates: bool| {
             let tools = request.tools.iter().filter(move |tool| tool.escalates == escalates);
             tools.filter(move |tool| match &*tool.name {
                 "transfer_to_agent" => transfers,
                 _ => self.tool_calls || escalates,
             })
         };
-        let others: Vec<_> = of(false).collect();
+        let others: Vec<_> = select(false).collect();
         let ends = request.info.path.iteration().is_some_and(|round| round + 1 >= self.rounds);
         match request.info.turn {
             0 if !others.is_empty() => others,
-            turn if ends && turn == u32::from(!others.is_empty()) => of(true).take(1).collect(),
+            turn if ends && turn == u32::from(!others.is_empty()) => select(true).take(1).collect(),
             _ => Vec::new(),
         }
     }
 }
 
-/// The round of the innermost loop, counted from 1; 1 outside of loops.
+/// Returns the round of the innermost loop, counted from 1; returns 1 outside of loops.
 fn round(path: &Path) -> u32 {
     path.iteration().map_or(1, |round| round + 1)
 }
 
-/// The agent and its round, such as `critic, round 2`.
-struct Who<'a>(&'a ModelRequest);
+/// Displays the agent and its round, such as `critic, round 2`.
+struct AgentInRound<'a>(&'a ModelRequest);
 
-impl fmt::Display for Who<'_> {
+impl fmt::Display for AgentInRound<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = &self.0.info;
         f.write_str(&info.agent)?;
@@ -163,7 +168,7 @@ impl Model for Rehearsal {
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         if self.prompts {
-            eprintln!("{}", Prompt(&request));
+            eprintln!("{}", PrintedRequest(&request));
         }
         let content = self.answer(&request);
         let mut chunks = Vec::new();

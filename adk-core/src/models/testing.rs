@@ -1,4 +1,4 @@
-//! Models for tests: they say what the test tells them and remember what they were asked.
+//! Models for tests. They follow a script and record their requests.
 
 mod reply;
 mod scripted;

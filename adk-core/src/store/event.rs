@@ -8,7 +8,7 @@ mod stored;
 pub(crate) use concurrent::{ConcurrentBlock, is_concurrent};
 pub use stored::Unstamped;
 
-use crate::models::model::{FinishReason, Says, Usage};
+use crate::models::model::{FinishReason, MessageSource, Usage};
 use crate::{
     Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, Role, RunId, depth, secret,
 };
@@ -157,7 +157,7 @@ impl EventCompaction {
 }
 
 /// So that a request shares what was said with the log.
-impl Says for Event {
+impl MessageSource for Event {
     fn content(&self) -> &Content {
         static NOTHING: Content = Content { parts: Vec::new(), role: Role::User };
         self.content.as_ref().unwrap_or(&NOTHING)

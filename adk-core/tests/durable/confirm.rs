@@ -279,7 +279,7 @@ async fn a_predicate_that_panics_is_an_error_of_the_tool_which_does_not_run() {
     assert_eq!(bank.begin(100, None).await, []);
     assert!(bank.paid().is_empty());
     let error = bank.told().remove(0)["error"].as_str().unwrap().to_owned();
-    assert_eq!(error, "what decides whether `pay` needs an agreement panicked: a sum");
+    assert_eq!(error, "the confirmation predicate of tool `pay` panicked: a sum");
 }
 
 #[tokio::test]

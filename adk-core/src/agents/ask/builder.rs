@@ -1,7 +1,7 @@
-//! An `await` that is made at run time.
+//! [`Await`]: an `await` step that is built at run time.
 
-use super::{Form, Question, value_of};
-use crate::agents::about::{About, Parts};
+use super::{AnswerForm, Question, value_of};
+use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
@@ -15,11 +15,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A step that waits for a value from outside, mostly a person's decision, and writes it to a key: `await` in a
-/// workflow, this in a tree that is made at run time.
+/// A step that waits for a value from outside, mostly a decision of a person, and writes the value
+/// to a key. A workflow declares it as `await`; a tree that is built at run time contains this
+/// type.
 ///
-/// The run pauses and is listed by [`Runner::waiting`](crate::Runner::waiting); [`Runner::answer`](crate::Runner::answer)
-/// gives the value, in this process or another.
+/// The run pauses, and [`Runner::waiting`](crate::Runner::waiting) lists it.
+/// [`Runner::answer`](crate::Runner::answer) passes the value, in this process or another process.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -35,17 +36,18 @@ use std::time::Duration;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 pub struct Await {
-    about: About,
+    description: AgentDescription,
     key: Name,
     question: String,
-    form: Form,
+    form: AnswerForm,
     timeout: Option<Duration>,
-    /// What counts when nobody has answered in time, or why it has no form in JSON.
+    /// The default for an expired timeout, or the error of its conversion to JSON.
     otherwise: Option<Result<Value, Arc<Error>>>,
 }
 
 impl Await {
-    /// Waits for a value of that type, which it writes to `key`. It is called like the key, unless it has a name.
+    /// Returns a builder for a step that waits for a value of type `T` and writes it to `key`. The
+    /// default name of the step is the key.
     pub fn builder<T>(key: impl Into<String>) -> AwaitBuilder<T>
     where
         T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
@@ -54,29 +56,42 @@ impl Await {
         AwaitBuilder { key, name, question, by: None, timeout: None, otherwise: None, value: PhantomData }
     }
 
-    /// Waits for ever for a value of a form that is known at run time.
-    pub(crate) fn of(name: String, key: Key, question: String, form: Form, by: Option<AnsweredBy>) -> Self {
-        let mut parts = Parts::new(AgentKind::Await, name);
+    /// Creates a step without a timeout, for a form that is known at run time.
+    pub(crate) fn with_form(
+        name: String,
+        key: Key,
+        question: String,
+        form: AnswerForm,
+        by: Option<AnsweredBy>,
+    ) -> Self {
+        let mut parts = DescriptionParts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
         parts.by = by;
         (parts.accepts, parts.schema) = match &form {
-            Form::Type(output) => (Some(output.accepts), output.described),
-            // An answer is held against the schema that is stored with the wait.
-            Form::Schema(schema) => (None, Some(schema::given(schema))),
+            AnswerForm::Type(output) => (Some(output.accepts), output.described),
+            // The runner checks an answer against the schema that is stored with the wait.
+            AnswerForm::Schema(schema) => (None, Some(schema::given(schema))),
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
-        Self { about: About::made(parts), key: name, question, form, timeout: None, otherwise: None }
+        Self {
+            description: AgentDescription::from_parts(parts),
+            key: name,
+            question,
+            form,
+            timeout: None,
+            otherwise: None,
+        }
     }
 
-    /// How long it waits, and what counts then.
-    pub(crate) fn until(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
+    /// Sets the timeout and its default.
+    pub(crate) fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
         Self { timeout, otherwise: otherwise.map(Ok), ..self }
     }
 }
 
-/// An [`Await`] to be. Without any setting it asks nothing in particular and waits for ever.
+/// Builder of an [`Await`]. The default is an empty question without a timeout.
 #[must_use = "it waits for nothing until it is built and placed in a tree"]
 pub struct AwaitBuilder<T> {
     key: String,
@@ -92,52 +107,54 @@ impl<T> AwaitBuilder<T>
 where
     T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
 {
-    /// The name of the step: the author of its event. Default: the key, without its prefix.
+    /// Sets the name of the step, which is the author of its event. Default: the key without its
+    /// prefix.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// What is asked. Placeholders such as `{draft}` are filled from the state.
+    /// Sets the question. Placeholders such as `{draft}` are filled from the state.
     pub fn question(mut self, question: impl Into<String>) -> Self {
         self.question = question.into();
         self
     }
 
-    /// Who may answer: users with a role, or each user but the one who began the run. Default: the user who began the run.
-    /// See [`Runner::answer_as`](crate::Runner::answer_as).
+    /// Sets who may answer: users with a role, or each user except the one who started the run.
+    /// Default: the user who started the run. See [`Runner::answer_as`](crate::Runner::answer_as).
     pub fn by(mut self, by: AnsweredBy) -> Self {
         self.by = Some(by);
         self
     }
 
-    /// How long it waits. Default: for ever. When nobody has answered by then, the [default](Self::default) counts, and
-    /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired);
-    /// [`Runner::retry`](crate::Runner::retry) asks again.
+    /// Sets how long the step waits. Default: without end. When the timeout expires, the step
+    /// writes the [default](Self::default). Without a default the run fails with
+    /// [`ErrorKind::Expired`](crate::ErrorKind::Expired); [`Runner::retry`](crate::Runner::retry)
+    /// asks again.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// What counts when nobody has answered in time. It says nothing without a [timeout](Self::timeout).
+    /// Sets the value for an expired timeout. Has no effect without a [timeout](Self::timeout).
     pub fn default(mut self, value: T) -> Self {
         self.otherwise = Some(value_of(&value).map_err(Arc::new));
         self
     }
 
-    /// The step.
+    /// Builds the step.
     pub fn build(self) -> Await {
         let Self { key, name, question, by, timeout, otherwise, .. } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
-        let form = Form::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form, by) }
+        let form = AnswerForm::Type(OutputKey::json::<T>(""));
+        Await { timeout, otherwise, ..Await::with_form(name, Key::of::<T>(&*key), question, form, by) }
     }
 }
 
 impl DynAgent for Await {
     fn meta(&self) -> &AgentMeta<'_> {
-        self.about.meta()
+        self.description.meta()
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
@@ -156,7 +173,7 @@ impl DynAgent for Await {
     }
 
     fn announced_dyn(&self) -> crate::runtime::agent::AnnouncedKeys {
-        self.about.announced()
+        self.description.announced()
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {

@@ -1,20 +1,20 @@
-//! What an answer has to be.
+//! [`AnswerForm`]: the form of a valid answer.
 
 use crate::agents::llm::OutputKey;
 use crate::runtime::tool::decode;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What an answer has to be.
+/// The form of a valid answer.
 #[derive(Clone, Debug)]
-pub(crate) enum Form {
-    /// A type of the program.
+pub(crate) enum AnswerForm {
+    /// A Rust type of the program.
     Type(OutputKey),
-    /// A JSON schema that came from outside; null where anything fits.
+    /// A JSON schema from outside; null accepts every value.
     Schema(Arc<Value>),
 }
 
-impl Form {
+impl AnswerForm {
     pub(super) fn schema(&self) -> Value {
         match self {
             Self::Type(output) => output.schema.map_or(Value::Null, |make| Value::clone(&make())),
@@ -22,7 +22,7 @@ impl Form {
         }
     }
 
-    /// The value as its type serializes it; why it does not fit, otherwise.
+    /// Returns the value as its type serializes it, or the reason why the value does not fit.
     pub(crate) fn read(&self, value: &Value) -> Result<Value, String> {
         match self {
             Self::Type(output) => (output.read)(value),

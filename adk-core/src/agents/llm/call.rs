@@ -1,7 +1,8 @@
-//! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
+//! [`make`]: one model call. It is a recorded step that contains the attempts, their waits and the
+//! timeout.
 
 use super::calls::without_deep_arguments;
-use super::pieces::{Piece, Sender, channel};
+use super::pieces::{Piece, PieceSender, channel};
 use super::{Retry, trace};
 use crate::encode::to_json;
 use crate::models::limit::Permit;
@@ -22,23 +23,25 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout_at};
 
-/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that tells that a call is made again:
-/// one that failed, or whose answer did not fit the agent's type, so that its pieces do not count. Its value is an object:
-/// `attempt` (the one that failed, from 1), `waitMs` and `error`.
+/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that
+/// reports a further attempt. The previous attempt failed, or its answer did not fit the agent's
+/// type, so its pieces are invalid. The value is an object: `attempt` (number of the failed
+/// attempt, from 1), `waitMs` and `error`.
 pub const RETRY_KEY: &str = "retry";
 
-/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that tells that another model is
-/// asked, since one has failed. Its value is an object: `model` (the one that failed), `error` and `next`.
+/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that
+/// reports the change to a fallback model. The value is an object: `model` (the failed model),
+/// `error` and `next`.
 pub const FALLBACK_KEY: &str = "fallback";
 
-/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that tells that a conversation was not
-/// summarised. Its value is an object with `error`.
+/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that
+/// reports a failed summary of the conversation. The value is an object with `error`.
 pub const COMPACTION_KEY: &str = "compaction";
 
-/// The name in the keys of model calls.
+/// The name in the record keys of model calls.
 pub(super) const MODEL: Name = Name::literal("model");
 
-/// The name in the keys of calls of that kind.
+/// Returns the name in the record keys of calls of this kind.
 pub(super) const fn name(kind: CallKind) -> Name {
     match kind {
         CallKind::Summary => Name::literal("summary"),
@@ -46,8 +49,8 @@ pub(super) const fn name(kind: CallKind) -> Name {
     }
 }
 
-/// A call to be.
-pub(super) struct Call {
+/// The parameters of a model call.
+pub(super) struct ModelCall {
     /// [`CallKind::Model`] or [`CallKind::Summary`].
     pub(super) kind: CallKind,
     pub(super) models: Chain,
@@ -58,24 +61,25 @@ pub(super) struct Call {
     pub(super) trace: Option<Arc<TraceSpan>>,
 }
 
-/// Makes the call. What comes while it is in flight is emitted as partial events: a slow consumer slows the stream.
+/// Makes the call. Emits its pieces as partial events while the call runs; a slow consumer slows
+/// down the stream.
 ///
 /// # Errors
-/// When the call has failed for good.
-pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
+/// Fails if the call failed permanently.
+pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelResponse> {
     let (send, pieces) = channel();
     let call_kind = call.kind;
     let name = name(call.kind);
     let inputs = cx.inputs(|| call.inputs());
-    // In a box: otherwise the step, the record and the journal each have room for it.
+    // Boxed, because the step, the record and the journal would each reserve space for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(Box::pin(async move { call.asked(&send).await })).await,
-            None => call.asked(&send).await,
+            Some(_) => task::apart(Box::pin(async move { call.try_models(&send).await })).await,
+            None => call.try_models(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
-    // In a box as well: the agent's future holds it for as long as the model takes.
+    // Boxed, because the agent's future would contain it for the duration of the call.
     let mut step = Box::pin(cx.recorded_call(call_kind, name, inputs, work));
     let mut ended = None;
     loop {
@@ -87,12 +91,12 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
             }
             match pieces.take(Some(task)) {
                 None if ended.is_none() => Poll::Pending,
-                // When the step has ended, the last piece may still be on its way.
+                // When the step has ended, the channel may still contain the last piece.
                 piece => Poll::Ready(piece),
             }
         });
         let Some(piece) = piece.await else { break };
-        // The step goes on while the consumer takes the piece.
+        // The step continues while the consumer takes the piece.
         let mut emit = pin!(cx.emit(piece.into_event()));
         poll_fn(|task| {
             if ended.is_none()
@@ -106,13 +110,14 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     }
     match ended {
         Some(result) => result,
-        // The last piece is taken, and the engine still stores the answer.
+        // The last piece is taken, but the engine has not yet stored the reply.
         None => step.await,
     }
 }
 
-impl Call {
-    /// What the model is asked, and which models. Ids of calls are left out, since providers make them up.
+impl ModelCall {
+    /// Returns the request and the models as inputs of the record. Omits ids of calls, because
+    /// providers generate them.
     fn inputs(&self) -> CallInputs {
         let ModelRequest { system_instruction, contents, tools, response_schema, config, .. } =
             &*self.request;
@@ -134,33 +139,34 @@ impl Call {
         CallInputs::of_model(self.models.first.name(), &inputs)
     }
 
-    /// Asks one model after the other, each as often as it may be tried, until one answers or the last has failed for good.
-    async fn asked(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
-        let mut asked = Asked::new(self);
+    /// Calls one model after the other, each with its retries, until a model replies or the last
+    /// one failed permanently.
+    async fn try_models(&self, send: &PieceSender) -> Result<ModelResponse, ModelError> {
+        let mut attempts = ModelAttempts::new(self);
         loop {
-            let (model, mut handed) = (asked.model, false);
+            let (model, mut handed) = (attempts.model, false);
             let permit = self.permit(model).await;
             let answer = match &self.trace {
                 None => self.answer(model, send, &mut handed).await,
-                // In a box: few runs are traced.
+                // Boxed, because few runs are traced.
                 Some(agent) => {
-                    let span = trace::chat(agent, model, &self.request, asked.attempt);
-                    Box::pin(traced(span, self.answer(model, send, &mut handed))).await
+                    let span = trace::chat_span(agent, model, &self.request, attempts.attempt);
+                    Box::pin(poll_in_span(span, self.answer(model, send, &mut handed))).await
                 }
             };
             settle(permit, &answer, handed);
-            let again = match answer {
-                Ok(response) => return Ok(self.answered(model, response)),
-                // A part of it was handed on, so the call cannot be made again.
-                Err(error) if handed => return Err(asked.after(broken(error))),
-                Err(error) => asked.failed(error)?,
+            let next = match answer {
+                Ok(response) => return Ok(self.with_cost(model, response)),
+                // The agent has already received a piece, so a retry is impossible.
+                Err(error) if handed => return Err(attempts.with_earlier_errors(broken_stream(error))),
+                Err(error) => attempts.next_attempt(error)?,
             };
-            again.tell(send).await;
+            next.announce(send).await;
         }
     }
 
-    /// An answer with its cost; it says whose it is where several may give one.
-    fn answered(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
+    /// Adds the cost to a reply. Adds the model's name if several models may reply.
+    fn with_cost(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
         let (prices, usage) = (self.run.services.prices.as_deref(), response.usage);
         let price = prices.and_then(|prices| prices.of(model.name()));
         response.usage.cost = price.map_or(Money::ZERO, |price| {
@@ -172,29 +178,30 @@ impl Call {
         response
     }
 
-    /// Waits until the provider may be asked.
+    /// Waits until the rate limit of the provider permits the call.
     async fn permit(&self, model: &dyn Model) -> Option<Permit> {
         let gate = self.run.services.models.gate(model)?;
         let tokens = if gate.limit().counts_tokens() { self.request.tokens() } else { 0 };
-        // In a box: few providers have a limit.
+        // Boxed, because few providers have a rate limit.
         Some(Box::pin(gate.enter(self.run.id, tokens)).await)
     }
 
     async fn answer(
         &self,
         model: &dyn Model,
-        send: &Sender,
+        send: &PieceSender,
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
         let mut stream = model.generate(self.request.clone());
-        // A timeout that is too long for the clock is none.
+        // A timeout that overflows the clock counts as no timeout.
         let mut deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            // A stream that is always ready would keep the thread, and with it all timers.
+            // A stream that is always ready would block the thread with all its timers.
             consume_budget().await;
             let next = match deadline {
                 None => stream.next().await,
-                // `timeout_at` polls the stream first: it never ends one that is always ready.
+                // `timeout_at` polls the stream first, so it never ends a stream that is always
+                // ready.
                 Some(deadline) if Instant::now() >= deadline => return Err(self.timed_out(model)),
                 Some(deadline) => match timeout_at(deadline, stream.next()).await {
                     Ok(next) => next,
@@ -216,7 +223,7 @@ impl Call {
                 *handed = true;
                 let since = Instant::now();
                 send.send(piece).await;
-                // The consumer's time is not the model's.
+                // The time of the consumer does not count for the timeout.
                 deadline = deadline.and_then(|deadline| deadline.checked_add(since.elapsed()));
             }
         }
@@ -229,8 +236,8 @@ impl Call {
     }
 }
 
-/// An answer in its span.
-async fn traced(
+/// Polls the reply within its span and records the result.
+async fn poll_in_span(
     span: Arc<TraceSpan>,
     answer: impl Future<Output = Result<ModelResponse, ModelError>>,
 ) -> Result<ModelResponse, ModelError> {
@@ -240,46 +247,46 @@ async fn traced(
         answer.as_mut().poll(task)
     })
     .await;
-    trace::answered(&span, &answer);
+    trace::end_chat(&span, &answer);
     answer
 }
 
-/// Where a call is with its models.
-struct Asked<'a> {
-    call: &'a Call,
+/// The state of a call: its current model, attempt and errors.
+struct ModelAttempts<'a> {
+    call: &'a ModelCall,
     model: &'a dyn Model,
     rest: std::slice::Iter<'a, Arc<dyn Model>>,
-    /// From 1, of this model.
+    /// Number of the current model's attempt, from 1.
     attempt: u32,
-    /// The waits before further attempts, once one has failed.
+    /// The waits before further attempts. Set after the first failure.
     waits: Option<BoxIterator<Duration>>,
-    /// What was said of the models before.
+    /// The errors of the models that failed.
     failed: Vec<String>,
 }
 
 type BoxIterator<T> = Box<dyn Iterator<Item = T> + Send>;
 
-/// What an event says before the next attempt, and how long that waits.
-struct Again {
+/// Metadata of the event before the next attempt, and the wait before the attempt.
+struct NextAttempt {
     key: &'static str,
-    told: Value,
+    metadata: Value,
     wait: Duration,
 }
 
-impl<'a> Asked<'a> {
-    fn new(call: &'a Call) -> Self {
+impl<'a> ModelAttempts<'a> {
+    fn new(call: &'a ModelCall) -> Self {
         let (model, rest) = (&*call.models.first, call.models.fallback.iter());
         Self { call, model, rest, attempt: 1, waits: None, failed: Vec::new() }
     }
 
-    /// An attempt has failed, with nothing handed on.
+    /// Decides about the next attempt after a failure without pieces.
     ///
     /// # Errors
-    /// When it was the last one.
-    fn failed(&mut self, error: ModelError) -> Result<Again, ModelError> {
+    /// Fails if this was the last attempt.
+    fn next_attempt(&mut self, error: ModelError) -> Result<NextAttempt, ModelError> {
         let Retry { max_delay, .. } = self.call.retry;
         let has_next = self.rest.len() > 0;
-        // Another model is not refused for the load of this one.
+        // Load of this model does not affect another model.
         let error = if !error.is_retryable() || has_next && error.is_load() {
             error
         } else {
@@ -287,23 +294,24 @@ impl<'a> Asked<'a> {
             match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
                 Some(wait) if wait <= max_delay => {
                     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    let told = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    let metadata =
+                        json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
                     self.attempt += 1;
-                    return Ok(Again { key: RETRY_KEY, told, wait });
+                    return Ok(NextAttempt { key: RETRY_KEY, metadata, wait });
                 }
-                Some(wait) => too_long(error, wait, max_delay),
-                None => given_up(error, self.attempt),
+                Some(wait) => wait_too_long(error, wait, max_delay),
+                None => attempts_exhausted(error, self.attempt),
             }
         };
-        let Some(next) = self.rest.next() else { return Err(self.after(error)) };
-        let told = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
+        let Some(next) = self.rest.next() else { return Err(self.with_earlier_errors(error)) };
+        let metadata = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
         self.failed.push(format!("`{}`: {}", self.model.name(), error.message()));
         (self.model, self.attempt, self.waits) = (&**next, 1, None);
-        Ok(Again { key: FALLBACK_KEY, told, wait: Duration::ZERO })
+        Ok(NextAttempt { key: FALLBACK_KEY, metadata, wait: Duration::ZERO })
     }
 
-    /// The last error, with those of the models before.
-    fn after(&self, error: ModelError) -> ModelError {
+    /// Adds the errors of the earlier models to the last error.
+    fn with_earlier_errors(&self, error: ModelError) -> ModelError {
         if self.failed.is_empty() {
             return error;
         }
@@ -312,11 +320,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Again {
-    /// In a box: few calls fail.
-    fn tell(self, send: &Sender) -> BoxFuture<'_, ()> {
+impl NextAttempt {
+    /// Boxed, because few calls fail.
+    fn announce(self, send: &PieceSender) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            send.send(Piece::Told(self.key, Box::new(self.told))).await;
+            send.send(Piece::Metadata(self.key, Box::new(self.metadata))).await;
             if !self.wait.is_zero() {
                 tokio::time::sleep(self.wait).await;
             }
@@ -324,16 +332,16 @@ impl Again {
     }
 }
 
-/// Counts what a call took of its provider's limits.
+/// Reports the actual tokens of a call to the rate limit of its provider.
 fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, handed: bool) {
     let Some(permit) = permit else { return };
     match answer {
         Ok(response) => permit.settle(response.usage.total_tokens()),
         Err(error) => {
             if let Some(wait) = error.retry_after().filter(|_| error.is_load()) {
-                permit.close(wait);
+                permit.pause(wait);
             }
-            // What was refused took none.
+            // A rejected call used no tokens.
             if !handed {
                 permit.settle(0);
             }
@@ -341,8 +349,8 @@ fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, ha
     }
 }
 
-/// The error of an answer that was handed on in part.
-fn broken(error: ModelError) -> ModelError {
+/// Converts the error of a stream that broke after its first piece.
+fn broken_stream(error: ModelError) -> ModelError {
     match error.kind() {
         ModelErrorKind::Connection | ModelErrorKind::Unavailable => {
             let message = format!("the answer broke off in the middle: {}", error.message());
@@ -352,7 +360,7 @@ fn broken(error: ModelError) -> ModelError {
     }
 }
 
-fn given_up(error: ModelError, attempts: u32) -> ModelError {
+fn attempts_exhausted(error: ModelError, attempts: u32) -> ModelError {
     match attempts {
         1 => error,
         _ => {
@@ -362,7 +370,7 @@ fn given_up(error: ModelError, attempts: u32) -> ModelError {
     }
 }
 
-fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
+fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
         "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
         error.message()

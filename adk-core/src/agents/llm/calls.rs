@@ -1,10 +1,10 @@
-//! The calls of one model turn: run beside each other, answered in one event.
+//! The tool calls of one model reply: they run concurrently, and one event has all responses.
 
-use super::asking::{self, Asks};
-use super::confirm::{self, Before, Confirmed};
+use super::confirm::{self, ConfirmationOutcome, PreparedCall};
 use super::hooks::ToolHooks;
 use super::long_result::ResultLimit;
 use super::merge::add;
+use super::questions::{self, ToolQuestion};
 use super::sequence::Sequence;
 use super::toolbox::Toolbox;
 use super::{Retry, trace};
@@ -22,42 +22,47 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is recorded of a call.
+/// The record of a call.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Called {
+pub(super) struct CallRecord {
     pub(super) result: Result<Value, String>,
     pub(super) left: ToolRecord,
-    /// What it asks before it goes on.
+    /// The question that the call asks before it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) asks: Option<Box<Asks>>,
+    pub(super) asks: Option<Box<ToolQuestion>>,
 }
 
-/// The answers to the calls of a turn.
-pub(super) struct Answers {
-    /// In the order of the calls.
+/// The responses to the calls of a reply.
+pub(super) struct CallResponses {
+    /// The responses in the order of the calls.
     pub(super) content: Content,
-    /// What they ask for.
+    /// Actions that the calls request.
     pub(super) actions: ToolActions,
-    /// The ids of calls that a person has refused.
+    /// Ids of calls that a person has refused.
     pub(super) refused: Vec<String>,
     /// The first call that sets `skip_summarization`.
     pub(super) skipping: Option<Arc<FunctionCall>>,
 }
 
-/// What came of the calls of a reply.
+/// Results of the calls of a reply.
 #[derive(Default)]
-pub(super) struct Made {
-    /// In the order of the calls.
-    pub(super) all: Vec<Result<Called>>,
-    /// The ids of those that a person has refused.
+pub(super) struct CallResults {
+    /// The results in the order of the calls.
+    pub(super) all: Vec<Result<CallRecord>>,
+    /// Ids of calls that a person has refused.
     refused: Vec<String>,
-    /// The stored keys of which each has seen what the calls before it have set; empty where none has.
+    /// For each call, the stored keys that earlier calls set and that this call has read; empty if
+    /// no call has read any.
     saw: Vec<Vec<Name>>,
 }
 
-/// Makes all calls.
-pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<Made> {
-    let sequence = Sequence::of(tools, calls, cx);
+/// Executes all calls.
+pub(super) async fn make(
+    tools: &Toolbox<'_>,
+    calls: &[Arc<FunctionCall>],
+    cx: &mut Context,
+) -> Result<CallResults> {
+    let sequence = Sequence::new(tools, calls, cx);
     if !sequence.is_needed() {
         return make_beside(tools, calls, &[], cx).await;
     }
@@ -69,13 +74,13 @@ async fn make_in_waves(
     calls: &[Arc<FunctionCall>],
     sequence: &Sequence,
     cx: &mut Context,
-) -> Result<Made> {
-    let mut made = Made { saw: vec![Vec::new(); calls.len()], ..Made::default() };
-    let mut all: Vec<Option<Result<Called>>> = calls.iter().map(|_| None).collect();
+) -> Result<CallResults> {
+    let mut made = CallResults { saw: vec![Vec::new(); calls.len()], ..CallResults::default() };
+    let mut all: Vec<Option<Result<CallRecord>>> = calls.iter().map(|_| None).collect();
     let mut written = StateDelta::default();
     for wave in sequence.waves() {
         let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
-        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written)).collect();
+        let seen: Vec<_> = wave.iter().map(|at| sequence.visible_writes(*at, &written)).collect();
         for (at, seen) in wave.iter().zip(&seen) {
             made.saw[*at] = seen.iter().map(|(key, _)| key.clone()).collect();
         }
@@ -91,26 +96,27 @@ async fn make_in_waves(
     Ok(made)
 }
 
-/// Makes calls beside each other. Those that a person has to agree to wait for that, the others run at once. `seen` is what
-/// each sees of calls that were made before, if it sees any.
+/// Executes calls concurrently. Calls that need a confirmation wait for it; the others start at
+/// once. `seen` contains, for each call, the writes of earlier calls that it sees.
 async fn make_beside(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
     seen: &[StateDelta],
     cx: &mut Context,
-) -> Result<Made> {
+) -> Result<CallResults> {
     let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
     for (at, call) in calls.iter().enumerate() {
         let seen = seen.get(at);
-        // All are numbered, so that a call has the same number before and after its confirmation.
+        // Every call takes a number, so that a call has the same number before and after its
+        // confirmation.
         match confirm::ask(tools, call, seen, cx).await? {
-            Confirmed::Unasked => started.push(start(tools, call, seen, None, cx)),
-            Confirmed::Begun(before) => started.push(start(tools, call, seen, Some(before), cx)),
-            Confirmed::Refused(before) => {
+            ConfirmationOutcome::NotNeeded => started.push(start(tools, call, seen, None, cx)),
+            ConfirmationOutcome::Ready(before) => started.push(start(tools, call, seen, Some(before), cx)),
+            ConfirmationOutcome::Refused(before) => {
                 refused.push(call.id.clone());
                 started.push(start(tools, call, seen, Some(before), cx));
             }
-            Confirmed::Open(waiting) => {
+            ConfirmationOutcome::Open(waiting) => {
                 drop(start(tools, call, seen, None, cx));
                 open.push(*waiting);
             }
@@ -121,55 +127,55 @@ async fn make_beside(
         match cx.run.park(open).await {}
     }
     let mut all = join_all(started).await;
-    if all.iter().any(asking::asks) {
-        Box::pin(asking::go_on(tools, calls, seen, &mut all, cx)).await?;
+    if all.iter().any(questions::has_question) {
+        Box::pin(questions::resume_with_answers(tools, calls, seen, &mut all, cx)).await?;
     }
-    Ok(Made { all, refused, saw: Vec::new() })
+    Ok(CallResults { all, refused, saw: Vec::new() })
 }
 
-/// Answers all calls; those in `later` get a further answer from outside. What they wrote waits in the context for the
-/// event that tells of it.
+/// Executes all calls and creates their responses. Calls in `later` get a further response from
+/// outside. The context keeps the writes of the calls for the next event.
 pub(super) async fn answer(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
     later: &[Arc<FunctionCall>],
     cx: &mut Context,
-) -> Result<Answers> {
-    let Made { all, refused, mut saw } = make(tools, calls, cx).await?;
+) -> Result<CallResponses> {
+    let CallResults { all, refused, mut saw } = make(tools, calls, cx).await?;
     saw.resize(all.len(), Vec::new());
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let (mut actions, mut skipping) = (ToolActions::default(), None);
     for ((call, called), saw) in calls.iter().zip(all).zip(saw) {
-        let Called { result, left, .. } = called?;
+        let CallRecord { result, left, .. } = called?;
         if left.actions.skip_summarization {
             skipping.get_or_insert_with(|| call.clone());
         }
-        take(left, tools.get(&call.name), &saw, &mut actions, cx);
-        // One that runs on and has nothing to say yet is not answered.
+        take_record(left, tools.get(&call.name), &saw, &mut actions, cx);
+        // A call that is still running and returned no value gets no response yet.
         if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
             continue;
         }
-        content.parts.push(responded(call, result));
+        content.parts.push(response_part(call, result));
     }
-    // An agent that is a tool may have used up what is left of a bound.
+    // An agent as a tool may have exhausted a bound.
     cx.held()?;
-    Ok(Answers { content, actions, refused, skipping })
+    Ok(CallResponses { content, actions, refused, skipping })
 }
 
-/// Takes over what a call has left: it waits in the context for the next event. Of the keys in `saw` it has seen what earlier
-/// calls have set.
-pub(super) fn take(
+/// Moves the writes of a call to the context, for the next event. The call has read the keys in
+/// `saw` after earlier calls set them.
+pub(super) fn take_record(
     left: ToolRecord,
     tool: Option<&Arc<dyn DynTool>>,
     saw: &[Name],
     actions: &mut ToolActions,
     cx: &mut Context,
 ) {
-    counted(&left, cx);
+    count_call(&left, cx);
     let (run, scope) = (cx.run.clone(), cx.scope.clone());
     let before = |key: &str| {
         let Some(scope) = &scope else { return run.get(key) };
-        // An instance may have one key under two names, of which the tool knows one.
+        // An instance may map two names to one key. The tool declares only one of them.
         let mut names = tool.into_iter().flat_map(|tool| tool.meta().writes).map(|write| write.name);
         let read = match names.find(|name| *scope.written_key(name) == *key) {
             Some(name) => scope.read_key(name),
@@ -180,78 +186,84 @@ pub(super) fn take(
     add(left, saw, cx.state().overlay, actions, before);
 }
 
-/// The answer to a call.
-pub(super) fn responded(call: &FunctionCall, result: Result<Value, String>) -> Part {
+/// Returns the response part for a call.
+pub(super) fn response_part(call: &FunctionCall, result: Result<Value, String>) -> Part {
     let (id, name) = (call.id.clone(), call.name.clone());
     Part::from(FunctionResponse { id, name, response: response(result) })
 }
 
-/// Counts what a call, or a part of one, has left.
-pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
+/// Counts the usage of a call, or of a part of a call.
+pub(super) fn count_call(left: &ToolRecord, cx: &mut Context) {
     cx.updated_in_call(&left.updated);
     if !left.usage.is_nothing() {
         *cx.frame.usage.get_or_insert_default() += left.usage;
     }
 }
 
-/// Numbers the call and gives its work, which runs once it is joined with the others.
+/// Numbers the call and returns its work as a future, to be joined with the other calls.
 ///
-/// Each call has a record, also one of a tool that is not there or with arguments that cannot be read. So a call is answered
-/// as it was, whatever tools, confirmations and callbacks a later version of the program has.
+/// Each call has a record, even if its tool does not exist or its arguments cannot be parsed. So a
+/// replay returns the recorded response, also after changes of tools, confirmations or callbacks in
+/// the program.
 pub(super) fn start(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     seen: Option<&StateDelta>,
-    before: Option<Box<Before>>,
+    before: Option<Box<PreparedCall>>,
     cx: &mut Context,
-) -> BoxFuture<'static, Result<Called>> {
+) -> BoxFuture<'static, Result<CallRecord>> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
-    let (of, path, on) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
+    let (step, path, run) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
     let inputs = cx.inputs(|| arguments(call));
-    let tool = match usable(tools, call) {
+    let tool = match find_tool(tools, call) {
         Ok(tool) => tool,
         Err(why) => {
             let work = if hooks.is_watched() && tools.get(&call.name).is_none() {
-                let own = ToolContext::new(cx, call.clone(), of.clone(), None);
-                Either::Left(not_there(call.clone(), why, own, hooks))
+                let own = ToolContext::new(cx, call.clone(), step.clone(), None);
+                Either::Left(respond_to_missing_tool(call.clone(), why, own, hooks))
             } else {
                 let left = ToolRecord::default();
-                Either::Right(ready(Ok(Called { result: Err(why), left, asks: None })))
+                Either::Right(ready(Ok(CallRecord { result: Err(why), left, asks: None })))
             };
-            let work = Box::pin(of.clone().by(work));
-            return Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| {
-                &called.left
-            }));
+            let work = Box::pin(step.clone().by(work));
+            return Box::pin(finish_call(
+                step,
+                run,
+                path,
+                cx.recorded_call(kind, name, inputs, work),
+                |called| &called.left,
+            ));
         }
     };
-    let mut own = Box::new(ToolContext::new(cx, call.clone(), of.clone(), Some(&tool)));
-    // In a box: few runs have a limit.
-    let limit = ResultLimit::new(tools, call, &of, cx).map(Box::new);
+    let mut own = Box::new(ToolContext::new(cx, call.clone(), step.clone(), Some(&tool)));
+    // Boxed, because few runs have a limit.
+    let limit = ResultLimit::new(tools, call, &step, cx).map(Box::new);
     let call = call.clone();
-    let made = of.clone();
-    // An agent does what it did, for the same record. What its callbacks made of the call is in `before`.
+    let made = step.clone();
+    // An agent as a tool replays its own calls under this record. The effects of callbacks on the
+    // call are in `before`.
     if tool.agent_dyn().is_some() && cx.run.engine.records() {
         let work = |under| {
             own.record_under(under);
-            made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
+            made.by(Box::pin(run_call(tool, call, before, own, hooks, limit)))
         };
-        let step = cx.call_of_calls(kind, name, inputs, work);
-        return Box::pin(ended(of, on, path, step, |called| &called.left));
+        let work = cx.call_of_calls(kind, name, inputs, work);
+        return Box::pin(finish_call(step, run, path, work, |called| &called.left));
     }
-    // Boxed first: it is large, and each layer around it would move it.
-    let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
-    Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
+    // Boxed first: the future is large, and each future around it would move it.
+    let work = made.by(Box::pin(run_call(tool, call, before, own, hooks, limit)));
+    Box::pin(finish_call(step, run, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 
-/// Whether a call was made before, or a person was asked about it, as far as its name tells.
+/// Reports whether the record contains a call, or its confirmation, with this name and number.
 pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
     let name = Name::shared(&call.name);
     let number = cx.frame.calls.next(CallKind::Tool, &name);
     [CallKind::Tool, CallKind::Confirmation].iter().any(|kind| cx.is_recorded_as(*kind, &name, number))
 }
 
-/// The arguments of a call, as the model gave them.
+/// Returns the arguments of a call, unchanged from the model's reply.
 pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
     match &call.malformed {
         Some(text) => CallInputs::of(text),
@@ -259,9 +271,9 @@ pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
     }
 }
 
-/// The tool of a call; otherwise what the model reads instead of a result.
-fn usable(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, String> {
-    let tool = tools.get(&call.name).ok_or_else(|| unknown(tools, &call.name))?;
+/// Returns the tool of a call, or the error message for the model.
+fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, String> {
+    let tool = tools.get(&call.name).ok_or_else(|| unknown_tool(tools, &call.name))?;
     match &call.malformed {
         None => Ok(tool.clone()),
         Some(text) => Err(format!(
@@ -272,42 +284,42 @@ fn usable(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, 
     }
 }
 
-/// A call, made now or answered from the record. What is left of one from the record counts all the same.
-pub(super) async fn ended<T>(
-    of: Arc<CallStep>,
+/// Completes a call that ran now or that was replayed. A replayed call counts its usage too.
+pub(super) async fn finish_call<T>(
+    step: Arc<CallStep>,
     run: Arc<Run>,
     path: Path,
-    step: impl Future<Output = Result<T>>,
+    work: impl Future<Output = Result<T>>,
     left: fn(&T) -> &ToolRecord,
 ) -> Result<T> {
-    let ended = step.await;
+    let ended = work.await;
     if let Some(replay) = &run.replay {
-        replay.call_ended(&run, || format!("{path}:{of}"));
+        replay.call_ended(&run, || format!("{path}:{step}"));
     }
     let ended = ended?;
-    if !of.is_made() {
+    if !step.is_made() {
         let left = left(&ended);
         run.skipped(left.usage);
-        count_again(of.meter.as_ref(), &left.usage, 0, &path);
+        count_again(step.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
-            run.updates_again(&path, &of.to_string(), &left.updated).await?;
+            run.updates_again(&path, &step.to_string(), &left.updated).await?;
         }
     }
     Ok(ended)
 }
 
-async fn run(
+async fn run_call(
     tool: Arc<dyn DynTool>,
     mut call: Arc<FunctionCall>,
-    before: Option<Box<Before>>,
-    // In a box: the future holds each argument twice.
+    before: Option<Box<PreparedCall>>,
+    // Boxed, because the future holds each argument twice.
     mut own: Box<ToolContext>,
     hooks: ToolHooks,
     limit: Option<Box<ResultLimit>>,
-) -> Result<Called> {
+) -> Result<CallRecord> {
     let given = match before {
         Some(before) => {
-            let Before { args, given, left, answers, .. } = *before;
+            let PreparedCall { args, given, left, answers, .. } = *before;
             Arc::make_mut(&mut call).args = args;
             own.resume(left, answers);
             given
@@ -322,25 +334,25 @@ async fn run(
             match result {
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
-                    let asks = Some(Box::new(Asks::new(error, call.args.clone())));
-                    return Ok(Called { result: Ok(Value::Null), left: own.into_record(), asks });
+                    let asks = Some(Box::new(ToolQuestion::new(error, call.args.clone())));
+                    return Ok(CallRecord { result: Ok(Value::Null), left: own.into_record(), asks });
                 }
-                Err(error) => hooks.failed(&call, error, &mut own).await?,
+                Err(error) => hooks.handle_error(&call, error, &mut own).await?,
             }
         }
     };
     let mut result = hooks.after(&call, result, &mut own).await?;
     if hooks.is_watched() {
-        // It may be one that a callback gave.
-        result = result.and_then(|value| checked(&call.name, value).map_err(|error| error.to_string()));
+        // A callback may have returned the result.
+        result = result.and_then(|value| check_result(&call.name, value).map_err(|error| error.to_string()));
     }
     if let Some(limit) = limit {
         result = Box::pin(limit.apply(result, &mut own)).await?;
     }
-    Ok(Called { result, left: own.into_record(), asks: None })
+    Ok(CallRecord { result, left: own.into_record(), asks: None })
 }
 
-/// Calls the tool until an attempt succeeds, fails for good, or there were enough.
+/// Calls the tool until an attempt succeeds, fails permanently, or is the last permitted attempt.
 async fn attempts(
     tool: &Arc<dyn DynTool>,
     call: &Arc<FunctionCall>,
@@ -352,25 +364,25 @@ async fn attempts(
     loop {
         let mark = own.mark();
         let agent = own.trace.clone();
-        own.trace = agent.as_ref().map(|agent| trace::execute_tool(agent, &**tool, call, own, attempts));
+        own.trace = agent.as_ref().map(|agent| trace::tool_span(agent, &**tool, call, own, attempts));
         let result = match meta.timeout {
-            // In a box: it holds a copy of the context.
-            Some(timeout) => Box::pin(limited(tool, timeout, call, own)).await,
+            // Boxed, because the future holds a copy of the context.
+            Some(timeout) => Box::pin(attempt_in_time(tool, timeout, call, own)).await,
             None => attempt(&**tool, call, own).await,
         };
         if let Some(span) = std::mem::replace(&mut own.trace, agent) {
-            trace::executed(&span, &result);
+            trace::end_tool(&span, &result);
         }
         let error = match result {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
-        // A call that failed has changed nothing, except for the files that are already stored.
+        // Discards the changes of a failed call, except for stored files.
         own.rewind(mark);
         let may_pass = match error.kind() {
-            // A write that it may not make is its own fault.
+            // A retry cannot correct a refused write.
             ToolErrorKind::Failed => !own.is_refused(),
-            // One that still runs on its thread must not run twice at a time.
+            // A timed-out blocking call still runs on its thread and must not run twice at once.
             ToolErrorKind::Timeout => !meta.blocking,
             ToolErrorKind::Argument | ToolErrorKind::Panic | ToolErrorKind::Asks => false,
         };
@@ -382,13 +394,13 @@ async fn attempts(
 
 async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
     match caught(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
-        Ok(result) => result.and_then(|value| checked(&call.name, value)),
+        Ok(result) => result.and_then(|value| check_result(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }
 }
 
-/// An attempt that may take so long.
-async fn limited(
+/// Executes an attempt with a timeout.
+async fn attempt_in_time(
     tool: &Arc<dyn DynTool>,
     timeout: Duration,
     call: &Arc<FunctionCall>,
@@ -404,8 +416,8 @@ async fn limited(
     result.unwrap_or_else(|_| Err(ToolError::timed_out(tool.meta(), timeout)))
 }
 
-/// Refuses a result that is nested too deep, or holds a secret.
-fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
+/// Refuses a result that is nested too deep or contains a secret.
+fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
     if let Err(deep) = depth::check(&value) {
         depth::discard(value);
         return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
@@ -417,7 +429,7 @@ fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
     Ok(value)
 }
 
-/// Takes out arguments that are nested too deep: the call is answered with an error result.
+/// Removes arguments that are nested too deep. Such a call gets an error as its response.
 pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelResponse {
     for part in &mut response.content.parts {
         if let Part::FunctionCall(call) = part
@@ -431,25 +443,25 @@ pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelRespon
     response
 }
 
-/// The answer to a call of a tool that is not there, where callbacks may give one.
-async fn not_there(
+/// Returns the response for a call of a missing tool. A callback may replace the error.
+async fn respond_to_missing_tool(
     call: Arc<FunctionCall>,
     why: String,
     mut own: ToolContext,
     hooks: ToolHooks,
-) -> Result<Called> {
-    let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
-    let given = hooks.answered(&call, &error, &mut own).await?;
-    Ok(Called { result: given.ok_or(why), left: own.into_record(), asks: None })
+) -> Result<CallRecord> {
+    let error = Error::new(ErrorKind::Agent, format!("tool `{}` does not exist", call.name));
+    let given = hooks.replace_error(&call, &error, &mut own).await?;
+    Ok(CallRecord { result: given.ok_or(why), left: own.into_record(), asks: None })
 }
 
-/// The same error result for each of these calls.
-pub(super) fn not_run(calls: &[Arc<FunctionCall>], why: &str) -> Content {
-    let parts = calls.iter().map(|call| responded(call, Err(why.to_owned())));
+/// Returns the same error response for each of the calls.
+pub(super) fn error_responses(calls: &[Arc<FunctionCall>], why: &str) -> Content {
+    let parts = calls.iter().map(|call| response_part(call, Err(why.to_owned())));
     Content::new(Role::User, parts.collect())
 }
 
-/// The result as an object, as models want it.
+/// Converts a result to an object, the form that models expect.
 fn response(result: Result<Value, String>) -> Map<String, Value> {
     match result {
         Ok(value) => object(value),
@@ -457,7 +469,7 @@ fn response(result: Result<Value, String>) -> Map<String, Value> {
     }
 }
 
-/// A value as an object.
+/// Wraps a value in an object.
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
@@ -465,8 +477,8 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// In ADK's words, which its conformance cases compare.
-fn unknown(tools: &Toolbox<'_>, name: &str) -> String {
+/// Returns ADK's message, which the conformance cases of ADK compare.
+fn unknown_tool(tools: &Toolbox<'_>, name: &str) -> String {
     let tools: Vec<_> = tools.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
     if tools.is_empty() {

@@ -1,10 +1,11 @@
-//! `#[tool(confirm)]`: a person has to agree to a call before the tool runs.
+//! `#[tool(confirm)]`: the confirmation of a tool call by a person.
 //!
-//! The arguments, and whether the tool asks, are recorded before the question. So the person agrees to what will run, and
-//! no change of callbacks or of the predicate in a resumed run makes the answer one to another call.
+//! The arguments and the decision to ask are recorded before the question, so the person confirms
+//! exactly the call that will run. Changes of callbacks or of the predicate in a resumed run cannot
+//! apply the answer to another call.
 
 use super::LlmAgent;
-use super::calls::{arguments, ended};
+use super::calls::{arguments, finish_call};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
@@ -19,75 +20,79 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What the model reads of a call that a person has refused, in ADK's words.
+/// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
 
-/// A call before its tool runs: what callbacks have made of it, and whether the tool asks. A record.
+/// The record of a call before its tool runs: the effects of callbacks, and whether the tool asks
+/// for a confirmation.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Before {
+pub(super) struct PreparedCall {
     pub(super) args: ToolArgs,
-    /// The result without the tool: that of a callback, an error of the arguments, or that of a person who has refused.
+    /// The result without a call of the tool: from a callback, from an error of the arguments, or
+    /// from a refusal.
     pub(super) given: Option<Result<Value, String>>,
     asks: bool,
-    /// Who may agree; `None` for the user who began the run.
+    /// Permitted answerers; `None` for the user who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<AnsweredBy>,
     pub(super) left: ToolRecord,
-    /// What was answered to the questions of the call itself: no part of the record.
+    /// Answers to the questions of the tool itself. Not recorded here.
     #[serde(skip)]
     pub(super) answers: Vec<Value>,
 }
 
-impl Before {
-    /// A call that goes on with the answers to its own questions.
-    pub(super) fn going_on(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
+impl PreparedCall {
+    /// Creates the state of a call that continues with answers to its own questions.
+    pub(super) fn resuming(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
         Self { args, left, answers, ..Self::default() }
     }
 }
 
-/// What came of asking.
-pub(super) enum Confirmed {
-    /// Nobody had to be asked.
-    Unasked,
-    /// Somebody has agreed, or the result is there without the tool.
-    Begun(Box<Before>),
-    /// Somebody has refused.
-    Refused(Box<Before>),
-    /// Nobody has answered yet.
+/// The outcome of a confirmation.
+pub(super) enum ConfirmationOutcome {
+    /// No confirmation is necessary.
+    NotNeeded,
+    /// The person has agreed, or a result exists without a call of the tool.
+    Ready(Box<PreparedCall>),
+    /// The person has refused.
+    Refused(Box<PreparedCall>),
+    /// The question is open.
     Open(Box<OpenWait>),
 }
 
-/// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as
-/// they will be used, or answer in place of the tool.
+/// Asks for a confirmation if the tool requires one. Callbacks run first: they may change the
+/// arguments, and the person sees the changed arguments. They may also return a result in place of
+/// the tool.
 ///
-/// A call that was made before its tool wanted an agreement is not asked about. One that a person was asked about is answered
-/// by that person, also when its tool does not ask any more.
+/// A call that was recorded before its tool required confirmations is not asked about. A recorded
+/// question keeps its answer, even if the tool does not ask any more.
 pub(super) async fn ask(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     seen: Option<&StateDelta>,
     cx: &mut Context,
-) -> Result<Confirmed> {
+) -> Result<ConfirmationOutcome> {
     let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
     let begins = tool.is_some_and(|tool| tool.meta().confirm || is_split(tool, tools.agent(), cx));
     if !begins && !cx.run.has_record() {
-        return Ok(Confirmed::Unasked);
+        return Ok(ConfirmationOutcome::NotNeeded);
     }
     let name = Name::shared(&call.name);
     let question = Name::from(format!("confirm {name}"));
-    // Both have the number of the call, so that a call that was made before its tool wanted an agreement counts.
+    // Confirmation and wait have the number of the call, so that a call that was recorded before
+    // its tool required confirmations is found.
     cx.frame.calls.align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
     cx.frame.calls.align((CallKind::Wait, &question), (CallKind::Tool, &name));
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
-        // In a box: few tools ask.
+        // Boxed, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
-    Ok(Confirmed::Unasked)
+    Ok(ConfirmationOutcome::NotNeeded)
 }
 
-/// Whether the callbacks before a call are recorded by themselves: the calls of an agent that is a tool are recorded one by
-/// one, and depend on what the callbacks have made of the arguments.
+/// Reports whether the callbacks before a call have a record of their own. The calls of an agent as
+/// a tool are recorded one by one, and depend on the arguments that the callbacks changed.
 fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
     tool.agent_dyn().is_some() && cx.run.engine.records() && ToolHooks::new(agent, cx).is_watched()
 }
@@ -98,57 +103,60 @@ async fn ask_about(
     tools: &Toolbox<'_>,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     cx: &mut Context,
-) -> Result<Confirmed> {
+) -> Result<ConfirmationOutcome> {
     let hooks = ToolHooks::new(tools.agent(), cx);
-    let before = Box::new(first_part(tool.cloned(), name, (call, seen), hooks, cx).await?);
+    let before = Box::new(record_preparation(tool.cloned(), name, (call, seen), hooks, cx).await?);
     cx.updated_in_call(&before.left.updated);
     if !before.asks {
-        return Ok(Confirmed::Begun(before));
+        return Ok(ConfirmationOutcome::Ready(before));
     }
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
-    // The name of the tool is part of the place, so that an answer is never one to another tool.
+    // The name of the tool is part of the slot, so that an answer never applies to another tool.
     let asked = Asked { question, schema, by: before.by.clone(), ..Asked::new(wait) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => Confirmed::Open(waiting),
-        Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
-        Answer::There(_) => {
-            Confirmed::Refused(Box::new(Before { given: Some(Err(REJECTED.to_owned())), ..*before }))
-        }
+        Answer::Open(waiting) => ConfirmationOutcome::Open(waiting),
+        Answer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
+        Answer::There(_) => ConfirmationOutcome::Refused(Box::new(PreparedCall {
+            given: Some(Err(REJECTED.to_owned())),
+            ..*before
+        })),
     })
 }
 
-/// The recorded part of a call that comes before the question. In a box: few calls have one, and all would hold it.
-fn first_part(
+/// Returns the recorded part of a call before its question. Boxed, because few calls have one and
+/// every future would contain it.
+fn record_preparation(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     hooks: ToolHooks,
     cx: &mut Context,
-) -> BoxFuture<'static, Result<Before>> {
+) -> BoxFuture<'static, Result<PreparedCall>> {
     let kind = CallKind::Confirmation;
-    let (of, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
-    let own = ToolContext::new(cx, call.clone(), of.clone(), None);
+    let (step, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
+    let own = ToolContext::new(cx, call.clone(), step.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
-    let work = of.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
-    let step = cx.recorded_call(kind, name, inputs, work);
-    Box::pin(ended(of, run, path, step, |before: &Before| &before.left))
+    let work = step.clone().by(Box::pin(prepare_call(tool, call.clone(), own, hooks)));
+    let work = cx.recorded_call(kind, name, inputs, work);
+    Box::pin(finish_call(step, run, path, work, |before: &PreparedCall| &before.left))
 }
 
-async fn begin(
+async fn prepare_call(
     tool: Option<Arc<dyn DynTool>>,
     mut call: Arc<FunctionCall>,
     mut own: ToolContext,
     hooks: ToolHooks,
-) -> Result<Before> {
-    let mut before = Before { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..Before::default() };
+) -> Result<PreparedCall> {
+    let mut before =
+        PreparedCall { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..PreparedCall::default() };
     if before.given.is_none()
         && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
     {
         let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(
-                "what decides whether `{}` needs an agreement panicked: {panic}",
+                "the confirmation predicate of tool `{}` panicked: {panic}",
                 call.name
             )))
         });
@@ -156,8 +164,8 @@ async fn begin(
             Ok(asks) => {
                 (before.asks, before.by) = (asks, tool.meta().by.filter(|_| asks).map(AnsweredBy::from));
             }
-            Err(error) => before.given = Some(hooks.failed(&call, error, &mut own).await?),
+            Err(error) => before.given = Some(hooks.handle_error(&call, error, &mut own).await?),
         }
     }
-    Ok(Before { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })
+    Ok(PreparedCall { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })
 }

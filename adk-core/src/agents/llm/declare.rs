@@ -1,4 +1,5 @@
-//! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
+//! [`LlmDecl`]: the declaration of an LLM agent. The fixed part is the basis of checks; the
+//! [`LlmSettings`] may change.
 
 use super::{Compaction, Instruction};
 use crate::encode::to_json;
@@ -16,45 +17,46 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a model may answer until an answer fits its type, where nothing else is said.
+/// Default maximum of answers until one fits the type.
 pub(crate) const ANSWER_ATTEMPTS: u32 = 3;
 
-/// The declaration of an LLM agent. `workflow!` has checked it, so nothing can change it.
+/// The declaration of an LLM agent. `workflow!` has checked it, so it cannot change.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LlmDecl {
-    /// Name, description, keys, tools.
+    /// The description: name, keys and tools.
     pub meta: AgentMeta<'static>,
     /// The prompt with its placeholders; empty for none.
     pub instruction: &'static str,
-    /// Makes the instruction, where it is no prompt.
+    /// Creates the instruction, if it is not a prompt.
     pub make_instruction: Option<fn() -> Instruction>,
-    /// The prompt for the agent and all those below it; empty for none.
+    /// The prompt for the agent and all agents below it; empty for none.
     pub global_instruction: &'static str,
-    /// Makes that, where it is no prompt.
+    /// Creates the global instruction, if it is not a prompt.
     pub make_global_instruction: Option<fn() -> Instruction>,
-    /// The key that the answer is written to.
+    /// The key that receives the answer.
     pub output: Option<OutputKey>,
-    /// What the agent sees of the conversation.
+    /// The part of the conversation that the agent sees.
     pub include_contents: IncludeContents,
-    /// When the older part of it is summarised; never for `None`.
+    /// The condition for summaries; `None` for no summaries.
     pub compact: Option<Compaction>,
-    /// The most model calls of one turn, as it was declared.
+    /// The declared maximum of model calls per turn.
     pub max_turns: Option<u32>,
-    /// The most answers of one turn that may not fit the output type, and the last is the error.
+    /// Maximum number of answers per turn that may not fit the output type. The last one is an
+    /// error.
     pub answer_attempts: u32,
-    /// As a target of a transfer, it cannot hand back to its parent.
+    /// Whether the agent, as a target of a handover, cannot hand over to its parent.
     pub disallow_transfer_to_parent: bool,
-    /// As a target of a transfer, it cannot hand on to the other targets.
+    /// Whether the agent, as a target of a handover, cannot hand over to the other targets.
     pub disallow_transfer_to_peers: bool,
-    /// Makes its tools.
+    /// Creates the tools.
     pub tools: fn() -> Vec<Arc<dyn DynTool>>,
-    /// Makes its settings as declared.
+    /// Creates the declared settings.
     pub settings: fn() -> LlmSettings,
 }
 
 impl LlmDecl {
-    /// An agent without instruction, output, tools or settings.
+    /// Creates a declaration without instruction, output, tools and settings.
     pub const fn new(meta: AgentMeta<'static>) -> Self {
         Self {
             meta,
@@ -74,27 +76,27 @@ impl LlmDecl {
         }
     }
 
-    /// The description of its tools.
+    /// Sets the descriptions of the tools.
     #[must_use]
     pub const fn tool_metas(mut self, tools: &'static [ToolMeta<'static>]) -> Self {
         self.meta = self.meta.tools(tools);
         let (mut i, ends) = (0, self.meta.may_exit);
         while ends && i < tools.len() {
-            // A stub for something that is no tool has no name, and may end a loop.
+            // A stub for a value that is not a tool has no name, and might end a loop.
             self.meta = stub_if(tools[i].name.is_empty(), self.meta);
             i += 1;
         }
         self
     }
 
-    /// More tools may be added to it at run time.
+    /// Permits more tools at run time.
     #[must_use]
     pub const fn more_tools(mut self) -> Self {
         self.meta = self.meta.more_tools(true);
         self
     }
 
-    /// The agents that it may transfer to.
+    /// Sets the agents to which the agent may hand over.
     #[must_use]
     pub const fn transfer(mut self, targets: &'static [&'static AgentMeta<'static>]) -> Self {
         self.meta = self.meta.transfer(targets);
@@ -102,13 +104,13 @@ impl LlmDecl {
     }
 
     setters! { [const]
-        /// The prompt.
+        /// Sets the prompt.
         instruction(prompt: &'static str) = prompt;
-        /// The prompt for the agent and all those below it.
+        /// Sets the prompt for the agent and all agents below it.
         global_instruction(prompt: &'static str) = prompt;
     }
 
-    /// Makes the instruction, where it is no prompt.
+    /// Sets the function that creates the instruction, if it is not a prompt.
     #[must_use]
     pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
         self.make_instruction = Some(make);
@@ -116,7 +118,7 @@ impl LlmDecl {
         self
     }
 
-    /// Makes the global one, where that is no prompt.
+    /// Sets the function that creates the global instruction, if it is not a prompt.
     #[must_use]
     pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
         self.make_global_instruction = Some(make);
@@ -124,14 +126,14 @@ impl LlmDecl {
         self
     }
 
-    /// It has callbacks.
+    /// Marks the agent as one with callbacks.
     #[must_use]
     pub const fn callbacks(mut self) -> Self {
         self.meta.own_code = true;
         self
     }
 
-    /// The key that the answer is written to.
+    /// Sets the key that receives the answer.
     #[must_use]
     pub const fn output(mut self, output: OutputKey) -> Self {
         self.output = Some(output);
@@ -139,10 +141,10 @@ impl LlmDecl {
         self
     }
 
-    /// What the agent sees of the conversation.
+    /// Sets the part of the conversation that the agent sees.
     ///
     /// # Panics
-    /// When it is nothing.
+    /// Panics if the value shows 0 turns, or if the agent also has a compaction.
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
@@ -154,10 +156,11 @@ impl LlmDecl {
         self.with_history()
     }
 
-    /// When the older part of the conversation is summarised.
+    /// Sets the condition for summaries of the older part of the conversation.
     ///
     /// # Panics
-    /// When it does not say when, would keep all, or is beside other contents.
+    /// Panics if the compaction has no condition, if it would keep all events, or if the agent does
+    /// not see the whole conversation.
     #[must_use]
     pub const fn compact(mut self, compact: Compaction) -> Self {
         self.compact = Some(compact);
@@ -172,21 +175,24 @@ impl LlmDecl {
         }
     }
 
-    /// The most model calls of one turn.
+    /// Sets the maximum of model calls per turn.
     #[must_use]
     pub const fn max_turns(mut self, turns: u32) -> Self {
         self.max_turns = Some(turns);
         self
     }
 
-    /// The most answers that may not fit the output type, of an agent that is declared whole otherwise: they are all its
-    /// model calls where nothing else makes it ask again.
+    /// Sets the maximum of answers that may not fit the output type. Must be set last: if no tool
+    /// causes further calls, the number is also the maximum of model calls.
     ///
     /// # Panics
-    /// When there are none.
+    /// Panics if the number is zero.
     #[must_use]
     pub const fn answer_attempts(mut self, attempts: u32) -> Self {
-        assert!(attempts > 0, "syntax: `answer_attempts` is 0; help: 1 or more, as in `answer_attempts: 3`");
+        assert!(
+            attempts > 0,
+            "syntax: `answer_attempts` is 0; help: set 1 or more, as in `answer_attempts: 3`"
+        );
         self.answer_attempts = attempts;
         if self.max_turns.is_none() && self.meta.max_turns.is_some() {
             self.meta.max_turns = Some(attempts);
@@ -194,8 +200,8 @@ impl LlmDecl {
         self
     }
 
-    /// The longest that one attempt of a model call may take, how often it is made again, and how many other models are asked
-    /// after that.
+    /// Sets the maximum duration of one attempt of a model call, the number of retries, and the
+    /// number of fallback models.
     #[must_use]
     pub const fn timeout(mut self, attempt: Duration, retry: u32, fallback: u32) -> Self {
         self.meta.timeout =
@@ -203,21 +209,21 @@ impl LlmDecl {
         self
     }
 
-    /// The model, as a text.
+    /// Sets the model's name.
     #[must_use]
     pub const fn model(mut self, name: &'static str) -> Self {
         self.meta.model = name;
         self
     }
 
-    /// The most tokens of one answer.
+    /// Sets the maximum number of tokens in a reply.
     #[must_use]
     pub const fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.meta.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Where it cannot transfer to.
+    /// Sets whether handovers are disallowed to the parent and to the peers.
     #[must_use]
     pub const fn disallow_transfer(mut self, to_parent: bool, to_peers: bool) -> Self {
         (self.disallow_transfer_to_parent, self.disallow_transfer_to_peers) = (to_parent, to_peers);
@@ -225,36 +231,37 @@ impl LlmDecl {
     }
 
     setters! { [const]
-        /// Makes its tools.
+        /// Sets the function that creates the tools.
         tools(tools: fn() -> Vec<Arc<dyn DynTool>>) = tools;
-        /// Makes its settings.
+        /// Sets the function that creates the settings.
         settings(settings: fn() -> LlmSettings) = settings;
     }
 }
 
-/// The key that an answer is written to, and how.
+/// The key that receives an answer, and the type of the answer.
 #[derive(Clone, Copy)]
 pub struct OutputKey {
-    /// The key, with its prefix if it has one.
+    /// The key, with its prefix.
     pub key: &'static str,
-    /// The JSON schema that the model has to keep to; `None` writes the text as it is.
+    /// The JSON schema of the answer; `None` for text, which is stored unchanged.
     pub schema: Option<fn() -> Arc<Value>>,
-    /// Reads a value, and gives it as its type serializes it, without fields that the type does not have; or says why it does
-    /// not fit.
+    /// Returns the value as its type serializes it, without fields that the type does not have; or
+    /// the reason why the value does not fit.
     pub read: fn(&Value) -> Result<Value, String>,
-    /// Whether `read` takes a value, for a description, which does not know what a JSON value is.
+    /// Variant of `read` that only checks the value, for a description, which does not depend on
+    /// JSON values.
     pub(crate) accepts: Accepts,
-    /// The schema, as a description has it.
+    /// The schema for the description.
     pub(crate) described: Option<ValueSchema>,
 }
 
 impl OutputKey {
-    /// Text as it is.
+    /// Creates a key for text, which is stored unchanged.
     pub const fn text(key: &'static str) -> Self {
         Self { key, schema: None, read: |value| Ok(value.clone()), accepts: |_| Ok(()), described: None }
     }
 
-    /// JSON that fits a type.
+    /// Creates a key for JSON that fits the type `T`.
     pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(key: &'static str) -> Self {
         Self {
             key,
@@ -287,71 +294,76 @@ impl fmt::Debug for OutputKey {
     }
 }
 
-/// What an agent sees of the conversation.
+/// The part of the conversation that an agent sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeContents {
-    /// All that its branch may see.
+    /// All events that its branch may see.
     #[default]
     Default,
-    /// The current turn only: from the latest message of the user, or the latest reply of another agent, which is a part of it.
+    /// Only the current turn. The turn begins with the latest message of the user, or with the
+    /// latest reply of another agent, and includes it.
     None,
-    /// Its own calls of this turn and their answers, and nothing else: neither the message of the user nor what others said. In a
-    /// live run it is the same as `None`, since what the user says there is the turn.
+    /// Only the agent's own calls of this turn and their responses, without messages of the user
+    /// and of other agents. In a live run equal to `None`, because there the messages of the user
+    /// form the turn.
     Prompt,
-    /// The last so many turns, 1 or more: each begins with a message of the user. Nothing older is read.
+    /// The last `n` turns, 1 or more. Each begins with a message of the user. Older events are not
+    /// read.
     Last(u32),
 }
 
 impl IncludeContents {
-    /// What is wrong with it, and with the compaction of the same agent.
+    /// Returns the error in this value, or in its combination with a compaction.
     pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {
-            (Self::Last(0), _) => {
-                Some("syntax: `include_contents` shows the last 0 turns; help: 1 or more, as in `last(8)`")
-            }
+            (Self::Last(0), _) => Some(
+                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in `last(8)`",
+            ),
             (Self::Default, Some(compact)) => compact.fault(),
             (_, Some(_)) => Some(
-                "syntax: `compact` summarises what the agent sees, and `include_contents` shows it the newest turns alone; help: remove one of them",
+                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows only the newest turns; help: remove one of them",
             ),
             (_, None) => None,
         }
     }
 }
 
-/// What may be set on an agent without touching what was checked.
+/// Settings of an agent that can change without affecting the checks.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LlmSettings {
-    /// The model; the runner's for `None`.
+    /// The model; `None` for the runner's model.
     pub model: Option<ModelRef>,
-    /// The models that are asked in this order when a call has failed; the runner's where there are none.
+    /// The models that are called in this order when a call failed; the runner's fallback models if
+    /// empty.
     pub fallback: Vec<ModelRef>,
-    /// Sampling and limits.
+    /// Sampling parameters and limits.
     pub generation: GenerationConfig,
-    /// The model that summarises the conversation; for `None` the one that the compaction names, or the agent's.
+    /// The model that summarizes the conversation; `None` for the model of the compaction, or the
+    /// agent's model.
     pub compact_by: Option<ModelRef>,
-    /// The longest that one call of the model may take; no limit for `None`.
+    /// The maximum duration of one model call; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// How often a failed call is made again.
+    /// How often a failed call is retried.
     pub retry: Retry,
-    /// What one turn may use, in money or in tokens; no limit for `None`.
+    /// The budget of one turn, in money or tokens; `None` for no limit.
     pub budget: Option<Budget>,
-    /// The most model calls of one turn; no limit for `None`.
+    /// The maximum of model calls per turn; `None` for no limit.
     pub max_turns: Option<u32>,
-    /// Tools beside the declared ones, where the declaration says that there may be some: `tools: [find, ..]`.
+    /// Additional tools, if the declaration permits them: `tools: [find, ..]`.
     pub tools: ToolList,
-    /// Toolsets, where the declaration says that there may be some: `tools: [files]`, or `tools: [..]`.
+    /// Toolsets, if the declaration permits them: `tools: [files]`, or `tools: [..]`.
     pub toolsets: ToolsetList,
-    /// What is asked before and after the agent.
+    /// Callbacks before and after the agent.
     pub callbacks: AgentCallbacks,
-    /// What is asked around its model calls.
+    /// Callbacks around model calls.
     pub model_callbacks: ModelCallbacks,
-    /// What is asked around its tool calls.
+    /// Callbacks around tool calls.
     pub tool_callbacks: ToolCallbacks,
 }
 
 impl LlmSettings {
-    /// The longest that a model call may take when one attempt takes so long.
+    /// Returns the maximum duration of a model call with all attempts and fallback models.
     pub(super) fn longest(&self, attempt: Duration) -> Duration {
         let models = u32::try_from(self.fallback.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.retry.longest(attempt).saturating_mul(models)
@@ -378,17 +390,18 @@ impl fmt::Debug for ToolsetList {
     }
 }
 
-/// How often a call that failed for a passing reason is made again (429, 5xx, connection, timeout).
+/// How often a call is retried after a transient failure (429, 5xx, connection, timeout).
 ///
-/// Waits grow from `delay` by a factor of two up to `max_delay`, with jitter; a time that the provider asks for wins.
+/// Waits grow from `delay` by a factor of two up to `max_delay`, with jitter. A time that the
+/// provider requests takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retry {
-    /// How many times after the first. Default 2.
+    /// Number of retries after the first attempt. Default 2.
     pub times: u32,
     /// The first wait. Default 1 s.
     pub delay: Duration,
-    /// The longest wait, also where the provider asks for a longer one: then the call fails. Default 60 s.
+    /// The longest wait. The call fails if the provider requests a longer one. Default 60 s.
     pub max_delay: Duration,
 }
 
@@ -399,26 +412,26 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// That many times, with the default waits.
+    /// Creates a value with this number of retries and the default waits.
     pub const fn new(times: u32) -> Self {
         Self { times, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
     }
 
-    /// The longest that a call may take with all its attempts and the waits between them.
+    /// Returns the maximum duration of a call with all its attempts and the waits between them.
     pub(crate) const fn longest(&self, attempt: Duration) -> Duration {
         attempt
             .saturating_mul(self.times.saturating_add(1))
             .saturating_add(self.max_delay.saturating_mul(self.times))
     }
 
-    /// The first wait.
+    /// Sets the first wait.
     #[must_use]
     pub const fn delay(mut self, wait: Duration) -> Self {
         self.delay = wait;
         self
     }
 
-    /// The waits before further attempts.
+    /// Returns the waits before further attempts.
     pub(super) fn waits(self) -> impl Iterator<Item = Duration> + Send {
         let waits = backon::ExponentialBuilder::new()
             .with_min_delay(self.delay)
@@ -429,7 +442,7 @@ impl Retry {
         waits.map(move |wait| wait.min(self.max_delay))
     }
 
-    /// The longest wait.
+    /// Sets the longest wait.
     #[must_use]
     pub const fn max_delay(mut self, wait: Duration) -> Self {
         self.max_delay = wait;

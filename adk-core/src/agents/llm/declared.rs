@@ -1,4 +1,4 @@
-//! An agent that a macro declared, as a type.
+//! [`Declared`]: an agent that a macro declares, as a type.
 
 use super::LlmAgent;
 use super::declare::{LlmDecl, LlmSettings, Retry, ToolsetList};
@@ -19,7 +19,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The declarations of a type by number: what a macro implements for each `agent NAME { ... }`.
+/// The declarations of a type, by number. A macro implements this trait for each
+/// `agent NAME { ... }`.
 pub trait Declares<const N: usize> {
     /// The declaration.
     const DECL: LlmDecl;
@@ -29,8 +30,9 @@ pub trait Declares<const N: usize> {
 
 /// The `N`th agent that `W` declares.
 ///
-/// Each declared agent is a type of its own, so that two of them cannot be exchanged. What would void a check is refused when
-/// a run starts, before any model call, with an error of kind [`Unchecked`](crate::ErrorKind::Unchecked).
+/// Each declared agent has its own type, so that two agents cannot be exchanged by mistake. A run
+/// does not start if a setting contradicts a check: it fails before any model call with an error of
+/// kind [`Unchecked`](crate::ErrorKind::Unchecked).
 pub struct Declared<W, const N: usize = 0> {
     agent: LlmAgent,
     owner: PhantomData<fn() -> W>,
@@ -38,7 +40,7 @@ pub struct Declared<W, const N: usize = 0> {
 
 impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
     fn default() -> Self {
-        Self { agent: LlmAgent::declared(const { &W::DECL }), owner: PhantomData }
+        Self { agent: LlmAgent::from_declaration(const { &W::DECL }), owner: PhantomData }
     }
 }
 
@@ -67,92 +69,94 @@ impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
     }
 }
 
-/// Runs an agent that a macro declared. A function of its own, so that rustc knows its future to be `Send` without a proof
-/// for each of these agents.
+/// Runs an agent that a macro declares. This function is separate so that rustc proves only once
+/// that its future is `Send`, and not for each declared agent.
 #[expect(clippy::manual_async_fn, reason = "`Send` is a part of the signature")]
 fn run(agent: &dyn DynAgent, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
     async move { agent.run_dyn(cx).await }
 }
 
-/// What may be set.
+/// Settings that can change at run time.
 impl<W, const N: usize> Declared<W, N> {
-    /// The model: by name, or by value.
+    /// Sets the model, by name or by value.
     pub fn set_model(&mut self, model: impl Into<ModelRef>) -> &mut Self {
         self.set(|settings| settings.model = Some(model.into()))
     }
 
-    /// The models that are asked in this order when a call has failed for good, or was refused for load.
+    /// Sets the fallback models, which are called in this order when a call failed permanently or
+    /// the provider rejected it because of load.
     pub fn set_fallback<M: Into<ModelRef>>(&mut self, models: impl IntoIterator<Item = M>) -> &mut Self {
         self.set(|settings| settings.fallback = models.into_iter().map(Into::into).collect())
     }
 
-    /// The model that summarises the conversation, by name or by value, where the declaration has `compact`.
+    /// Sets the model that summarizes the conversation, by name or by value. Used if the
+    /// declaration has `compact`.
     pub fn set_compact_by(&mut self, model: impl Into<ModelRef>) -> &mut Self {
         self.set(|settings| settings.compact_by = Some(model.into()))
     }
 
-    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+    /// Sets the budget of one turn: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
     pub fn set_budget(&mut self, budget: Budget) -> &mut Self {
         self.set(|settings| settings.budget = Some(budget))
     }
 
-    /// Randomness, 0 for none.
+    /// Sets the randomness; 0 for none.
     pub fn set_temperature(&mut self, temperature: f64) -> &mut Self {
         self.set(|settings| settings.generation.temperature = Some(temperature))
     }
 
-    /// Nucleus sampling, 0 to 1.
+    /// Sets nucleus sampling, from 0 to 1.
     pub fn set_top_p(&mut self, top_p: f64) -> &mut Self {
         self.set(|settings| settings.generation.top_p = Some(top_p))
     }
 
-    /// The most tokens to answer with.
+    /// Sets the maximum number of tokens in a reply.
     pub fn set_max_output_tokens(&mut self, tokens: u32) -> &mut Self {
         self.set(|settings| settings.generation.max_output_tokens = Some(tokens))
     }
 
-    /// Texts that end the answer.
+    /// Sets texts that end the reply.
     pub fn set_stop<S: Into<String>>(&mut self, texts: impl IntoIterator<Item = S>) -> &mut Self {
         self.set(|settings| settings.generation.stop = texts.into_iter().map(Into::into).collect())
     }
 
-    /// For repeatable sampling, where the provider has it.
+    /// Sets the seed for repeatable sampling, if the provider supports it.
     pub fn set_seed(&mut self, seed: u64) -> &mut Self {
         self.set(|settings| settings.generation.seed = Some(seed))
     }
 
-    /// The longest that one call of the model may take.
+    /// Sets the maximum duration of one model call.
     pub fn set_timeout(&mut self, timeout: Duration) -> &mut Self {
         self.set(|settings| settings.timeout = Some(timeout))
     }
 
-    /// How often a failed call is made again: a number, or a [`Retry`].
+    /// Sets how often a failed call is retried: a number, or a [`Retry`].
     pub fn set_retry(&mut self, retry: impl Into<Retry>) -> &mut Self {
         self.set(|settings| settings.retry = retry.into())
     }
 
-    /// The most model calls of one turn. Zero, and more than a declared `max_turns`, is refused when a run starts.
+    /// Sets the maximum number of model calls per turn. A run does not start if the number is zero
+    /// or exceeds the declared `max_turns`.
     pub fn set_max_turns(&mut self, turns: u32) -> &mut Self {
         self.set(|settings| settings.max_turns = Some(turns))
     }
 
-    /// Adds a tool beside the declared ones, where the declaration says that more may come: `tools: [find, ..]`, or
-    /// `tools: [..]`.
+    /// Adds a tool. The declaration must permit more tools: `tools: [find, ..]`, or `tools: [..]`.
     ///
-    /// When a run starts, it is refused at any other agent, and so is a tool whose name is taken, one that ends a loop where no
-    /// declared tool does, one that writes a key without a prefix, and an agent that asks a model where `max_turns` limits
-    /// those calls.
+    /// A run does not start if the declaration does not permit more tools, if the name is already
+    /// used, if the tool ends a loop and no declared tool does, if it writes a key without a
+    /// prefix, or if it is an agent that calls a model while `max_turns` limits those calls.
     pub fn add_tool(&mut self, tool: impl DynTool) -> &mut Self {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
     }
 
-    /// Adds a toolset, where the declaration says that more tools may come: `tools: [find, ..]`, or `tools: [..]`. At any other
-    /// agent it is refused when a run starts.
+    /// Adds a toolset. A run does not start unless the declaration permits more tools:
+    /// `tools: [find, ..]`, or `tools: [..]`.
     pub fn add_toolset(&mut self, toolset: impl Toolset) -> &mut Self {
         self.set(|settings| settings.toolsets.0.push(Arc::new(toolset)))
     }
 
-    /// Gives it the toolsets that its declaration names.
+    /// Sets the toolsets that the declaration names.
     pub(crate) fn with_toolsets(mut self, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
         self.agent.toolsets = ToolsetList(toolsets);
         self
@@ -175,7 +179,7 @@ impl<W, const N: usize> Declared<W, N> {
         self
     }
 
-    /// The agent as a trait object, as workflows hold it.
+    /// Returns the agent as a trait object, as workflows hold it.
     pub fn as_dyn(&self) -> &dyn DynAgent {
         &self.agent
     }

@@ -1,5 +1,5 @@
-//! What callbacks and plugins are asked around the calls of a model and of tools. Where there are none, this costs
-//! nothing.
+//! Calls of callbacks and plugins around model calls and tool calls. Agents without callbacks have
+//! no cost.
 
 use super::toolbox::Toolbox;
 use super::{LlmAgent, no_answer};
@@ -15,7 +15,7 @@ pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
     !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
 }
 
-/// The tools that change requests. They can ask for nothing.
+/// Lets the tools that change requests process one. They cannot request actions.
 async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
     for processor in tools.processors() {
         let mut own = cx.callback();
@@ -27,10 +27,11 @@ async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Conte
     Ok(())
 }
 
-/// Before a call of the model, which an answer replaces. What callbacks ask for is added to `actions`, as
-/// in [`after_call`].
+/// Runs the callbacks before a model call. A returned reply replaces the call. The actions that
+/// callbacks request are added to `actions`, as in [`after_call`].
 ///
-/// What comes after the checks is in a box, here and below: few agents are watched, and all would hold it.
+/// The work after the checks is boxed, here and below, because few agents have callbacks and every
+/// future would contain it.
 pub(super) async fn before_model(
     tools: &Toolbox<'_>,
     request: &mut ModelRequest,
@@ -53,7 +54,8 @@ pub(super) async fn before_model(
     .await
 }
 
-/// After a call of the model by an agent that is watched: an answer may replace its error, and another one its answer.
+/// Runs the callbacks after a model call. A callback may replace an error by a reply, and a reply
+/// by another reply.
 pub(super) async fn after_call(
     agent: &LlmAgent,
     request: &ModelRequest,
@@ -71,7 +73,7 @@ pub(super) async fn after_call(
             given?.ok_or(error)?
         }
     };
-    let mut response = no_answer::named(response);
+    let mut response = no_answer::with_no_content_code(response);
     let mut own = cx.callback();
     let given = callback::after_model(callbacks, &mut own, &mut response).await;
     add(actions, cx.give_back(own));
@@ -85,11 +87,12 @@ fn add(all: &mut ToolActions, asked: ToolActions) {
     all.exit_to = asked.exit_to.or(all.exit_to.take());
 }
 
-/// The hooks around one call of a tool. They are a part of the recorded call, so they own what they need.
+/// The callbacks around one tool call. They are part of the recorded call, so this type owns its
+/// values.
 pub(super) struct ToolHooks {
     own: ToolCallbacks,
     is_watched: bool,
-    /// Whether an error ends the run (`RunConfig::tool_errors_end_run`).
+    /// Whether an error of a tool ends the run (`RunConfig::tool_errors_end_run`).
     is_strict: bool,
 }
 
@@ -100,12 +103,12 @@ impl ToolHooks {
         Self { own, is_watched, is_strict: cx.config().tool_errors_end_run }
     }
 
-    /// Whether anybody looks.
+    /// Reports whether any callback or plugin observes the call.
     pub(super) fn is_watched(&self) -> bool {
         self.is_watched
     }
 
-    /// The result that replaces the tool, if there is one.
+    /// Returns the result that replaces the call of the tool, if a callback returns one.
     pub(super) async fn before(
         &self,
         call: &mut Arc<FunctionCall>,
@@ -123,8 +126,8 @@ impl ToolHooks {
         .await
     }
 
-    /// What goes back to the model for a tool that failed; an error ends the run.
-    pub(super) async fn failed(
+    /// Returns the result of a failed tool for the model. An error of this function ends the run.
+    pub(super) async fn handle_error(
         &self,
         call: &FunctionCall,
         error: ToolError,
@@ -132,7 +135,7 @@ impl ToolHooks {
     ) -> Result<Result<Value, String>> {
         let message = error.to_string();
         let kind = error.kind();
-        // The model has called it wrongly, and gets this error.
+        // The model called the tool with wrong arguments, and reads this error.
         if kind == ToolErrorKind::Argument || !self.is_watched && !self.is_strict {
             return Ok(Err(message));
         }
@@ -142,14 +145,14 @@ impl ToolHooks {
                 .with_help("give it a longer `timeout` or a `retry`, or look for what it waits for"),
             _ => Error::new(ErrorKind::Agent, format!("tool `{}` failed: {error}", call.name)),
         };
-        if let Some(value) = self.answered(call, &error, cx).await? {
+        if let Some(value) = self.replace_error(call, &error, cx).await? {
             return Ok(Ok(value));
         }
         if self.is_strict { Err(error.at(cx.path())) } else { Ok(Err(message)) }
     }
 
-    /// What a callback answers in place of an error.
-    pub(super) async fn answered(
+    /// Returns the result that a callback returns in place of an error.
+    pub(super) async fn replace_error(
         &self,
         call: &FunctionCall,
         error: &Error,
@@ -167,7 +170,7 @@ impl ToolHooks {
         .await
     }
 
-    /// What goes back to the model.
+    /// Returns the result for the model after the callbacks.
     pub(super) async fn after(
         &self,
         call: &FunctionCall,

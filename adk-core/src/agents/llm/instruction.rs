@@ -1,4 +1,5 @@
-//! Where an instruction comes from: a prompt with placeholders, or a function.
+//! [`Instruction`]: the source of an agent's instruction, which is a prompt with placeholders or a
+//! function.
 
 use super::template;
 use crate::panic::caught;
@@ -10,23 +11,23 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What an agent tells its model to do.
+/// The instruction of an agent for its model.
 ///
 /// ```
 /// # use adk_core as adk;
 /// use adk::{ReadonlyContext, llm::Instruction};
 ///
-/// // The placeholders of a prompt are filled in.
+/// // The placeholders of a prompt are replaced.
 /// let prompt = Instruction::from("Write about {topic}.");
-/// // What a function says goes to the model as it is.
+/// // The text of a function is not changed.
 /// let function = Instruction::function(|cx: ReadonlyContext| format!("You are {}.", cx.agent_name()));
 /// # assert!(format!("{prompt:?} {function:?}").contains("{topic}"));
 /// ```
 #[derive(Clone)]
-pub struct Instruction(Form);
+pub struct Instruction(InstructionSource);
 
 #[derive(Clone)]
-enum Form {
+enum InstructionSource {
     Prompt(Cow<'static, str>),
     Function(Arc<Function>),
 }
@@ -34,25 +35,26 @@ enum Form {
 type Function = dyn Fn(ReadonlyContext) -> BoxFuture<'static, Result<String>> + Send + Sync;
 
 impl Instruction {
-    /// A function that is asked before each call of the model. It gives text or a `Result` of text, at once or as a
-    /// future; braces in it are text. It is a recorded step: when a run is taken up again it is not asked once more.
+    /// Creates an instruction from a function that is called before each model call. The function
+    /// returns text or a `Result` of text, directly or as a future. Braces in the text have no
+    /// special meaning. The call is a recorded step: a resumed run does not repeat it.
     pub fn function<F, R, M>(function: F) -> Self
     where
         F: Fn(ReadonlyContext) -> R + Send + Sync + 'static,
         R: Instructs<M>,
     {
-        Self(Form::Function(Arc::new(move |cx| function(cx).told())))
+        Self(InstructionSource::Function(Arc::new(move |cx| function(cx).told())))
     }
 
-    /// The prompt, with its placeholders; `None` for a function.
+    /// Returns the prompt with its placeholders; `None` for a function.
     pub fn prompt(&self) -> Option<&str> {
         match &self.0 {
-            Form::Prompt(prompt) => Some(prompt),
-            Form::Function(_) => None,
+            InstructionSource::Prompt(prompt) => Some(prompt),
+            InstructionSource::Function(_) => None,
         }
     }
 
-    /// As what is said to all agents below; nothing when it is empty.
+    /// Returns the instruction as a prompt for all agents below; `None` if it is empty.
     pub(super) fn for_all(self) -> Option<Arc<dyn Prompt>> {
         match self.prompt() {
             Some("") => None,
@@ -60,25 +62,25 @@ impl Instruction {
         }
     }
 
-    /// The text for the next call.
+    /// Returns the text for the next call.
     ///
     /// # Errors
-    /// When a prompt reads what is not there, or the function fails.
+    /// Fails if a prompt reads a missing value, or if the function fails.
     pub(super) async fn render(&self, cx: &mut Context) -> Result<String> {
         let function = match &self.0 {
-            Form::Prompt(prompt) => return template::render(prompt, "instruction", cx).await,
-            Form::Function(function) => function.clone(),
+            InstructionSource::Prompt(prompt) => return template::render(prompt, "instruction", cx).await,
+            InstructionSource::Function(function) => function.clone(),
         };
         let readonly = cx.readonly();
         let work = async move {
-            // The function itself may panic, and so may its future.
+            // The function itself may panic, and also its future.
             match caught(async move { function(readonly).await }).await {
                 Ok(text) => text,
                 Err(panic) => Err(Error::new(ErrorKind::Panic, format!("its instruction panicked: {panic}"))
-                    .with_help("this is a defect of the function that makes the instruction")),
+                    .with_help("correct the function that makes the instruction")),
             }
         };
-        // In a box: most instructions are prompts.
+        // Boxed, because most instructions are prompts.
         let (name, inputs) = (Name::literal("instruction"), CallInputs::default());
         Box::pin(cx.recorded_call(CallKind::Instruction, name, inputs, work)).await
     }
@@ -92,13 +94,13 @@ impl Default for Instruction {
 
 impl From<&'static str> for Instruction {
     fn from(prompt: &'static str) -> Self {
-        Self(Form::Prompt(Cow::Borrowed(prompt)))
+        Self(InstructionSource::Prompt(Cow::Borrowed(prompt)))
     }
 }
 
 impl From<String> for Instruction {
     fn from(prompt: String) -> Self {
-        Self(Form::Prompt(Cow::Owned(prompt)))
+        Self(InstructionSource::Prompt(Cow::Owned(prompt)))
     }
 }
 
@@ -109,8 +111,8 @@ impl Prompt for Instruction {
 
     fn fixed_len(&self) -> Option<usize> {
         match &self.0 {
-            Form::Prompt(prompt) => Placeholders::new(prompt).next().map(|first| first.start),
-            Form::Function(_) => Some(0),
+            InstructionSource::Prompt(prompt) => Placeholders::new(prompt).next().map(|first| first.start),
+            InstructionSource::Function(_) => Some(0),
         }
     }
 }
@@ -118,32 +120,32 @@ impl Prompt for Instruction {
 impl fmt::Debug for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Prompt(prompt) => prompt.fmt(f),
-            Form::Function(_) => f.write_str("a function"),
+            InstructionSource::Prompt(prompt) => prompt.fmt(f),
+            InstructionSource::Function(_) => f.write_str("a function"),
         }
     }
 }
 
-/// What a function may give as an instruction: text, a `Result` of text, or a future of either. `M` tells these apart and
-/// is found by the compiler.
+/// Return type of an instruction function: text, a `Result` of text, or a future of either. `M`
+/// distinguishes these types, and the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is no instruction; help: give text, a `Result` of text, or a future of either",
-    label = "a function that makes an instruction gives text, a `Result` of text, or a future of either"
+    message = "syntax: `{Self}` is not an instruction; help: return text, a `Result` of text, or a future of either",
+    label = "an instruction function returns text, a `Result` of text, or a future of either"
 )]
 pub trait Instructs<M>: Send {
-    /// The text, once it is there.
+    /// Returns a future of the text.
     fn told(self) -> BoxFuture<'static, Result<String>>;
 }
 
-/// Text at once.
+/// Marker for text.
 #[derive(Debug)]
 pub struct Text;
 
-/// Text, or an error.
+/// Marker for a `Result` of text.
 #[derive(Debug)]
 pub struct Fallible;
 
-/// One of these, later.
+/// Marker for a future.
 #[derive(Debug)]
 pub struct Later<M>(M);
 

@@ -1,4 +1,5 @@
-//! An LLM agent in a live run: it answers messages until nobody says anything more, or until it says that it is done.
+//! LLM agents in a live run: an agent answers messages until the queue is closed, or until its task
+//! is completed.
 
 use super::{LlmAgent, turn};
 use crate::flow::Flow;
@@ -13,21 +14,22 @@ use crate::{Content, ErrorKind, Name, Result};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
-/// The tool by which an agent hands over to the next one: ADK's name for it.
+/// The tool through which an agent hands over to the next agent; the name is ADK's.
 pub(super) const TASK_COMPLETED: &str = "task_completed";
 
-/// The instruction that such an agent gets in addition to its own.
+/// An additional instruction for an agent with this tool.
 const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, call the tool \
     `task_completed` and write nothing with that call: the next agent then takes over the conversation.";
 
-/// Runs the agent: turn after turn, one for each message. What was said before it in this run it answers first.
+/// Runs the agent in one turn per message. Messages of this run from before the agent started are
+/// answered first.
 ///
 /// # Errors
-/// Those of its turns.
+/// Returns the errors of its turns.
 pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) -> Result<Flow> {
-    let mut spoken_to = spoken_to(cx);
+    let mut is_addressed = has_message(cx);
     loop {
-        if !spoken_to {
+        if !is_addressed {
             let next = input.clone().next();
             let message: Option<Content> = cx
                 .recorded_call(CallKind::Live, Name::literal("live"), CallInputs::default(), async move {
@@ -37,15 +39,15 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
             let Some(message) = message else {
                 cx.frame.unwritten.get_or_insert_with(|| NothingWritten {
                     kind: ErrorKind::KeyNotWritten,
-                    why: "the queue of the live run was closed before anything was said to it".into(),
-                    help: "send it a message before the queue is closed",
+                    why: "the queue of the live run was closed before the agent received a message".into(),
+                    help: "send a message before you close the queue",
                 });
                 return Ok(Flow::Continue);
             };
             let author = Name::literal("user");
             cx.emit(Event { author, ..Event::new().with_content(message) }).await?;
         }
-        spoken_to = false;
+        is_addressed = false;
         let flow = turn::run(agent, cx).await?;
         if flow != Flow::Continue || is_done(cx) {
             return Ok(flow);
@@ -53,26 +55,27 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
     }
 }
 
-/// Whether something was said in this run before this agent began.
-fn spoken_to(cx: &Context) -> bool {
+/// Reports whether the run had a message before this agent started.
+fn has_message(cx: &Context) -> bool {
     let history = cx.history();
     let mut of_run = history.iter().rev().take_while(|event| event.invocation_id == cx.run_id());
     of_run.any(|event| event.content.as_ref().is_some_and(|content| !content.parts.is_empty()))
 }
 
-/// Whether the turn that has ended called the tool that hands over.
+/// Reports whether the last turn called `task_completed`.
 fn is_done(cx: &Context) -> bool {
     let history = cx.history();
     let turn = history.iter().rev().take_while(|event| event.author != "user" && event.path == *cx.path());
     turn.flat_map(|event| event.function_responses()).any(|answer| answer.name == TASK_COMPLETED)
 }
 
-/// The instruction for an agent in a live run of a workflow with later agents.
+/// Returns the instruction for an agent in a live run, unless the agent is the whole workflow.
 pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
     (cx.run.live.is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
 }
 
-/// The tool that such an agent gets beside its own, for this run alone: the agent itself is shared by all.
+/// Returns the tool for an agent in a live run. The tool is valid for this run only, because all
+/// runs share the agent.
 pub(super) fn tool(agent: &LlmAgent, cx: &Context) -> Option<Arc<dyn DynTool>> {
     let own = agent.tools().any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
     instruction(cx).filter(|_| !own).map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)

@@ -1,4 +1,5 @@
-//! Results of tools that are too long for the model: it reads how they begin, and all of it is an artifact.
+//! [`ResultLimit`]: truncation of long tool results. The model reads the beginning of a long
+//! result; an artifact contains the whole result.
 
 use super::toolbox::Toolbox;
 use crate::Result;
@@ -8,29 +9,34 @@ use crate::runtime::tool::ToolContext;
 use adk_spec::hash::hash;
 use serde_json::{Value, json};
 
-/// What is done with a long result of one call.
+/// The limit for the result of one call.
 pub(super) struct ResultLimit {
-    /// In bytes.
+    /// Maximum length in bytes.
     most: usize,
-    /// How the name of the artifact begins. A call that is made again saves under the same name.
+    /// The beginning of the artifact's name. A repeated call saves under the same name.
     name: String,
-    /// Whether the agent has ADK's tool that reads artifacts.
+    /// Whether the agent has the tool `load_artifacts`.
     loads: bool,
 }
 
 impl ResultLimit {
-    /// `None` where the run has no limit.
-    pub(super) fn new(tools: &Toolbox<'_>, call: &FunctionCall, of: &CallStep, cx: &Context) -> Option<Self> {
+    /// Returns `None` if the run has no limit.
+    pub(super) fn new(
+        tools: &Toolbox<'_>,
+        call: &FunctionCall,
+        step: &CallStep,
+        cx: &Context,
+    ) -> Option<Self> {
         let most = cx.config().max_tool_result?;
-        let number = hash(&format!("{}/{}:{of}", cx.run_id(), cx.path()));
+        let number = hash(&format!("{}/{}:{step}", cx.run_id(), cx.path()));
         let loads = tools.get("load_artifacts").is_some();
         Some(Self { most: most as usize, name: format!("{}_{number:016x}", call.name), loads })
     }
 
-    /// The result as the model reads it.
+    /// Returns the result that the model reads.
     ///
     /// # Errors
-    /// When the artifact cannot be saved.
+    /// Fails if the artifact cannot be saved.
     pub(super) async fn apply(
         self,
         result: Result<Value, String>,

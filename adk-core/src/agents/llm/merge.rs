@@ -1,4 +1,4 @@
-//! The effects of the tools of one model turn, merged in the order of their calls.
+//! Merge of the effects of the tool calls of one reply, in the order of the calls.
 
 use crate::Name;
 use crate::runtime::run::Overlay;
@@ -8,8 +8,8 @@ use crate::store::event::StateDelta;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Adds the effects of a call. `before` gives the value that all calls of the turn began with, but for keys in `saw`, of which it
-/// has seen what the calls before it have set.
+/// Adds the effects of a call. `before` returns the value of a key before all calls of the reply.
+/// For keys in `saw` the call has read the writes of earlier calls.
 pub(super) fn add(
     record: ToolRecord,
     saw: &[Name],
@@ -17,7 +17,7 @@ pub(super) fn add(
     actions: &mut ToolActions,
     before: impl Fn(&str) -> Option<Arc<Value>>,
 ) {
-    // What it used and updated counts for the agent, not for the event.
+    // Usage and updates count for the agent and are not part of the event.
     let ToolRecord { actions: asked, state_delta, artifact_delta, updated: _, usage: _ } = record;
     merge_state(&mut overlay.state_delta, state_delta, saw, before);
     for (name, version) in artifact_delta {
@@ -46,9 +46,9 @@ fn merge_state(
     }
 }
 
-/// Two calls wrote one key. Objects are merged, as in ADK; lists that both calls made longer are joined, since the
-/// calls ran beside each other and neither saw what the other added. Of other values, and of secrets as a whole, the later
-/// wins: `None`.
+/// Merges the values that two calls wrote to one key. Objects are merged, as in ADK. Lists that
+/// both calls extended are joined, because neither call saw the other's elements. Returns `None`
+/// for other values, and for secrets as a whole: the later value wins.
 fn merge(before: Option<&Value>, earlier: &Value, later: &Value) -> Option<Value> {
     match (earlier, later) {
         (Value::Object(earlier), Value::Object(later)) => {
@@ -59,7 +59,7 @@ fn merge(before: Option<&Value>, earlier: &Value, later: &Value) -> Option<Value
             for (key, value) in later {
                 let old = before.and_then(|before| before.get(key));
                 match earlier.get(key) {
-                    // The later call only carried it along.
+                    // The later call did not change this field.
                     Some(_) if old == Some(value) => {}
                     Some(first) => {
                         let merged = merge(old, first, value).unwrap_or_else(|| value.clone());
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_not_undone_by_a_call_that_carried_the_old_value_along() {
+    fn an_old_value_in_a_later_call_does_not_undo_a_change() {
         let before = json!({"x": 0, "y": 0});
         assert_eq!(merged(before, json!({"x": 1, "y": 0}), json!({"x": 0, "y": 2})), json!({"x": 1, "y": 2}));
     }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_values_the_later_wins() {
+    fn the_later_of_two_other_values_wins() {
         assert_eq!(merged(json!(null), json!(1), json!("b")), json!("b"));
         assert_eq!(merged(json!(null), json!({"x": 1}), json!(2)), json!(2));
     }

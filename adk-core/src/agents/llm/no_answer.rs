@@ -1,4 +1,5 @@
-//! Replies of models that are no answer: what they are in the provider's words, in an error, and what to do about them.
+//! Classification of replies without an answer by the codes of providers, with error messages and
+//! remedies.
 
 use crate::models::model::{FinishReason, ModelResponse};
 use crate::runtime::run::NothingWritten;
@@ -6,16 +7,16 @@ use crate::store::event::Event;
 use crate::{Error, ErrorKind, NoAnswerKind};
 use std::borrow::Cow;
 
-/// ADK's code for a reply that says that it is complete and holds nothing.
+/// ADK's error code for a complete reply without content.
 pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 
 const MORE_TOKENS: &str = "give the agent more `max_output_tokens`";
 
-/// The result of each call of a reply that was cut off.
+/// The response for each call of a reply that was cut off.
 pub(super) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output tokens and was cut off in \
     the middle of its calls. Call again with less in one reply.";
 
-/// The codes of providers. Any other is [`NoAnswerKind::Other`].
+/// Error codes of providers. All other codes are [`NoAnswerKind::Other`].
 const CODES: &[(&str, NoAnswerKind)] = &[
     ("SAFETY", NoAnswerKind::Safety),
     ("IMAGE_SAFETY", NoAnswerKind::Safety),
@@ -34,8 +35,8 @@ const CODES: &[(&str, NoAnswerKind)] = &[
     ("MAX_TOKENS", NoAnswerKind::CutOff),
 ];
 
-/// What the reply was, and what to do.
-fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
+/// Returns the fact and the remedy.
+fn fact_and_help(kind: NoAnswerKind) -> (&'static str, &'static str) {
     match kind {
         NoAnswerKind::Safety => (
             "a safety filter of the provider withheld the model's answer",
@@ -71,8 +72,8 @@ fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
     }
 }
 
-/// An answer with ADK's code when it is complete and holds nothing.
-pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
+/// Adds ADK's error code to a complete reply without content.
+pub(super) fn with_no_content_code(mut response: ModelResponse) -> ModelResponse {
     let is_empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if is_empty && response.error_code.is_none() {
         response.error_code = Some(NO_CONTENT.into());
@@ -82,7 +83,7 @@ pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
     response
 }
 
-/// Why an agent whose last reply is this event has written nothing.
+/// Returns the reason why an agent whose last reply is this event has written no key.
 pub(super) fn reason(event: &Event) -> NothingWritten {
     let details = event.details.as_deref();
     let code = details.and_then(|details| details.error_code.as_deref());
@@ -95,11 +96,11 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
         };
     }
     let kind = match (code, finish) {
-        (Some(code), _) => of_code(code),
-        (None, Some(reason)) => of_finish(reason),
+        (Some(code), _) => kind_of_code(code),
+        (None, Some(reason)) => kind_of_finish(reason),
         (None, None) => NoAnswerKind::Empty,
     };
-    let (what, help) = words(kind);
+    let (what, help) = fact_and_help(kind);
     let mut why = Cow::Borrowed(what);
     let message = details.and_then(|details| details.error_message.as_deref());
     for more in [code, message].into_iter().flatten() {
@@ -109,8 +110,9 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
     NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
 }
 
-/// Why an agent has written nothing whose model was not asked for an answer, since this tool has ended the turn.
-pub(super) fn skipped(tool: &str) -> NothingWritten {
+/// Returns the reason why an agent has written no key after this tool ended the turn without a
+/// reply of the model.
+pub(super) fn summary_skipped(tool: &str) -> NothingWritten {
     NothingWritten {
         kind: ErrorKind::KeyNotWritten,
         why: format!(
@@ -121,37 +123,38 @@ pub(super) fn skipped(tool: &str) -> NothingWritten {
     }
 }
 
-/// What is wrong with a reply that ended for this reason, and what to do; `None` when nothing is.
+/// Returns the problem of a reply with this finish reason, and the remedy. Returns `None` if there
+/// is no problem.
 pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str, &'static str)> {
     match finish? {
         FinishReason::Stop => None,
         FinishReason::MaxTokens => {
             Some(("the answer was cut off at the limit of output tokens", MORE_TOKENS))
         }
-        reason => match of_finish(reason) {
+        reason => match kind_of_finish(reason) {
             NoAnswerKind::Other => None,
-            kind => Some(words(kind)),
+            kind => Some(fact_and_help(kind)),
         },
     }
 }
 
-/// The error of a second reply that was cut off in its calls.
+/// Returns the error for the second reply of a turn whose calls were cut off.
 pub(super) fn calls_cut_off() -> Error {
-    let message = "the model's reply was cut off at the limit of output tokens in the middle of its calls, a second time \
-                   after it was told; none of them was run";
+    let message = "the model's reply was cut off at the limit of output tokens in the middle of its tool calls for the \
+                   second time, and no call was executed";
     Error::new(ErrorKind::NoAnswer(NoAnswerKind::CutOff), message).with_help(MORE_TOKENS)
 }
 
-fn of_finish(reason: &FinishReason) -> NoAnswerKind {
+fn kind_of_finish(reason: &FinishReason) -> NoAnswerKind {
     match reason {
         FinishReason::Stop => NoAnswerKind::Empty,
         FinishReason::MaxTokens => NoAnswerKind::CutOff,
         FinishReason::Safety => NoAnswerKind::Safety,
-        FinishReason::Other(code) => of_code(code),
+        FinishReason::Other(code) => kind_of_code(code),
     }
 }
 
-fn of_code(code: &str) -> NoAnswerKind {
+fn kind_of_code(code: &str) -> NoAnswerKind {
     let known = CODES.iter().find(|(known, _)| code.eq_ignore_ascii_case(known));
     known.map_or(NoAnswerKind::Other, |(_, kind)| *kind)
 }

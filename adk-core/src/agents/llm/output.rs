@@ -1,4 +1,5 @@
-//! What an agent's answer writes to its key.
+//! [`AgentOutput`]: the output key of an agent, and the conversion of a reply to the value of the
+//! key.
 
 use super::{OutputKey, no_answer, respond};
 use crate::models::model::FinishReason;
@@ -8,77 +9,77 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The most of an answer and of its schema that an error shows, in characters.
+/// Maximum number of characters of an answer and of its schema in an error message.
 const SHOWN: usize = 200;
 
-/// The key that an answer is written to, and how.
+/// The key that receives an agent's answer, and the form of the answer.
 #[derive(Clone)]
-pub(crate) struct Output {
-    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and one that does not
-    /// fit is taken as it is, as in ADK.
+pub(crate) struct AgentOutput {
+    /// The key, with its prefix if it has one. Without a key the model is asked for an answer of
+    /// the form, and an answer that does not fit is accepted as text, as in ADK.
     pub(crate) key: Option<Name>,
-    form: Form,
+    form: OutputForm,
 }
 
 #[derive(Clone)]
-enum Form {
+enum OutputForm {
     Text,
-    /// A type of the program; its schema is made at the first call.
+    /// A type of the program. The first call makes its schema.
     Type {
         make: fn() -> Arc<Value>,
         made: OnceLock<Arc<Value>>,
         read: fn(&Value) -> Result<Value, String>,
     },
-    /// A schema that came from outside.
+    /// A schema from outside.
     Schema(Arc<Value>),
 }
 
-impl Output {
-    pub(crate) fn declared(output: OutputKey) -> Self {
+impl AgentOutput {
+    pub(crate) fn from_declaration(output: OutputKey) -> Self {
         let form = match output.schema {
-            None => Form::Text,
-            Some(make) => Form::Type { make, made: OnceLock::new(), read: output.read },
+            None => OutputForm::Text,
+            Some(make) => OutputForm::Type { make, made: OnceLock::new(), read: output.read },
         };
         Self { key: Some(Name::literal(output.key)), form }
     }
 
-    /// Text as it is.
+    /// Creates an output that stores text unchanged.
     pub(crate) fn text(key: Name) -> Self {
-        Self { key: Some(key), form: Form::Text }
+        Self { key: Some(key), form: OutputForm::Text }
     }
 
-    /// What a declaration says, under a key that is known at run time.
-    pub(crate) fn typed(key: Option<Name>, output: OutputKey) -> Self {
-        Self { key, ..Self::declared(output) }
+    /// Creates the output of a declaration, with a key that is known at run time.
+    pub(crate) fn with_type(key: Option<Name>, output: OutputKey) -> Self {
+        Self { key, ..Self::from_declaration(output) }
     }
 
-    /// JSON that fits a schema.
-    pub(crate) fn schema_of(key: Option<Name>, schema: Arc<Value>) -> Self {
-        Self { key, form: Form::Schema(schema) }
+    /// Creates an output of JSON that fits a schema.
+    pub(crate) fn with_schema(key: Option<Name>, schema: Arc<Value>) -> Self {
+        Self { key, form: OutputForm::Schema(schema) }
     }
 
     pub(super) fn schema(&self) -> Option<Arc<Value>> {
         match &self.form {
-            Form::Text => None,
-            Form::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
-            Form::Schema(schema) => Some(schema.clone()),
+            OutputForm::Text => None,
+            OutputForm::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
+            OutputForm::Schema(schema) => Some(schema.clone()),
         }
     }
 
-    /// Makes a value what its type serializes: repairs what providers do to values that were right, and drops what the type
-    /// does not have.
+    /// Converts a value to the form that its type serializes. Repairs common errors of providers in
+    /// otherwise correct values, and drops fields that the type does not have.
     ///
     /// # Errors
-    /// What is wrong with a value that does not fit.
+    /// Returns the reason if the value does not fit.
     pub(super) fn settle(&self, value: &mut Value) -> Result<(), String> {
         let schema = self.schema().unwrap_or_default();
         let own = match &self.form {
-            Form::Text => return Ok(()),
-            Form::Type { read, .. } => {
+            OutputForm::Text => return Ok(()),
+            OutputForm::Type { read, .. } => {
                 decode::settle(value, &schema, &|value| read(value).map(drop))?;
                 read(value)?
             }
-            Form::Schema(schema) => {
+            OutputForm::Schema(schema) => {
                 decode::settle(value, schema, &|value| decode::check(value, schema))?;
                 decode::known(value, schema)
             }
@@ -88,10 +89,11 @@ impl Output {
         Ok(())
     }
 
-    /// Puts the value of an answer in the place of its text, which may say more than the value.
+    /// Replaces the text of an answer by its value, because the text may contain more than the
+    /// value.
     pub(super) fn show(&self, value: &Value, content: &mut Content) {
         let text = content.text();
-        if matches!(self.form, Form::Text) || is_written_as(&text, value) {
+        if matches!(self.form, OutputForm::Text) || is_written_as(&text, value) {
             return;
         }
         let at = content.parts.iter().position(|part| matches!(part, Part::Text(_))).unwrap_or(0);
@@ -100,31 +102,31 @@ impl Output {
     }
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for AgentOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "Output({}, {})",
             self.key.as_deref().unwrap_or("no key"),
-            if matches!(self.form, Form::Text) { "text" } else { "json" }
+            if matches!(self.form, OutputForm::Text) { "text" } else { "json" }
         )
     }
 }
 
-/// Whether a text is a value and nothing else, as this crate or Python writes it.
+/// Reports whether a text contains only this value, as this crate or Python writes it.
 fn is_written_as(text: &str, value: &Value) -> bool {
     let (own, of_python) = (value.to_string(), respond::text(value));
     text == own || text == of_python
 }
 
-/// The key and its new value; `None` when the answer has no text, which leaves the key as it is. The content of a typed answer
-/// is the value alone from here on.
+/// Returns the key and its new value. Returns `None` if the answer has no text, which keeps the old
+/// value of the key. Afterwards the content of a typed answer is only the value.
 ///
 /// # Errors
-/// When the text is no JSON, or JSON of another type than the agent's.
-pub(super) fn value(output: &Output, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
+/// Fails if the text is not JSON, or if the JSON does not fit the agent's type.
+pub(super) fn value(output: &AgentOutput, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
     let text = content.text();
-    if matches!(output.form, Form::Text) {
+    if matches!(output.form, OutputForm::Text) {
         let key = output.key.clone().filter(|_| !text.is_empty());
         return Ok(key.map(|key| (key, Value::String(text))));
     }
@@ -147,17 +149,17 @@ pub(super) struct Misfit {
     key: Name,
     schema: Arc<Value>,
     text: String,
-    /// What is wrong, and where.
+    /// The reason and the position of the error.
     pub(super) why: String,
 }
 
 impl Misfit {
-    pub(super) fn new(output: &Output, text: String, why: String) -> Self {
+    pub(super) fn new(output: &AgentOutput, text: String, why: String) -> Self {
         let key = output.key.clone().unwrap_or_default();
         Self { key, schema: output.schema().unwrap_or_default(), text, why }
     }
 
-    /// What is said to the model.
+    /// Returns the correction request for the model.
     pub(super) fn request(&self) -> String {
         let Self { schema, why, .. } = self;
         format!(
@@ -165,11 +167,11 @@ impl Misfit {
         )
     }
 
-    /// The error of the last of so many answers.
+    /// Returns the error after the last permitted attempt.
     pub(super) fn error(self, finish: Option<&FinishReason>, attempts: u32) -> Error {
         let Self { key, schema, text, why } = self;
         let again = if attempts > 1 { format!(" in {attempts} attempts") } else { String::new() };
-        let (text, schema) = (shown(&text), shown(&schema.to_string()));
+        let (text, schema) = (excerpt(&text), excerpt(&schema.to_string()));
         let message = format!(
             "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; the schema is: {schema}"
         );
@@ -183,8 +185,8 @@ impl Misfit {
     }
 }
 
-/// The beginning of a text.
-fn shown(text: &str) -> String {
+/// Returns the first characters of a text.
+fn excerpt(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
@@ -200,34 +202,36 @@ mod tests {
     const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");
 
     #[test]
-    fn text_is_stored_as_it_is_and_thoughts_are_not() {
+    fn text_is_stored_unchanged_and_without_thoughts() {
         let text = OutputKey::text("draft");
         let mut content = Content::model(" a ");
         content.parts.insert(0, Part::from(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
         assert_eq!(
-            value(&Output::declared(text), &mut content).unwrap(),
+            value(&AgentOutput::from_declaration(text), &mut content).unwrap(),
             Some(("draft".into(), json!(" a b")))
         );
-        assert_eq!(value(&Output::declared(text), &mut Content::default()).unwrap(), None);
+        assert_eq!(value(&AgentOutput::from_declaration(text), &mut Content::default()).unwrap(), None);
     }
 
     #[test]
     fn json_is_parsed_with_and_without_a_fence() {
         for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
             assert_eq!(
-                value(&Output::declared(COUNT), &mut Content::model(answer)).unwrap(),
+                value(&AgentOutput::from_declaration(COUNT), &mut Content::model(answer)).unwrap(),
                 Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }
-        assert_eq!(value(&Output::declared(COUNT), &mut Content::model(" \n")).unwrap(), None);
+        assert_eq!(value(&AgentOutput::from_declaration(COUNT), &mut Content::model(" \n")).unwrap(), None);
     }
 
     #[test]
-    fn an_answer_of_another_type_says_why() {
+    fn an_answer_of_another_type_is_an_error_with_the_reason() {
         let fail = |text: &str, finish: Option<&FinishReason>| {
-            value(&Output::declared(COUNT), &mut Content::model(text)).unwrap_err().error(finish, 1)
+            value(&AgentOutput::from_declaration(COUNT), &mut Content::model(text))
+                .unwrap_err()
+                .error(finish, 1)
         };
         let error = fail("[1, 300]", None);
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);

@@ -1,6 +1,6 @@
-//! The way of the pieces of an answer from a model call to the agent, one at a time.
+//! [`channel`]: a channel with one slot for the pieces of a reply, from a model call to its agent.
 //!
-//! No channel of tokio: that allocates a block for 32 pieces, and most calls send none.
+//! A tokio channel would allocate a block for 32 pieces, and most calls send none.
 
 use crate::content::{Content, Part, Role, Thought};
 use crate::store::event::Event;
@@ -10,12 +10,12 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Task, Poll, Waker};
 
-/// The report of a call in flight.
+/// A report of a call in flight.
 pub(super) enum Piece {
     Text(String),
     Thought(String),
-    /// What happened to the call, under a key of the metadata. In a box: it is rare.
-    Told(&'static str, Box<Value>),
+    /// Information on the call, under a key of the metadata. Boxed, because it is rare.
+    Metadata(&'static str, Box<Value>),
 }
 
 impl Piece {
@@ -24,11 +24,11 @@ impl Piece {
     }
 
     pub(super) fn into_event(self) -> Event {
-        let said = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
+        let with_part = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
         let mut event = match self {
-            Self::Text(text) => said(Part::Text(text)),
-            Self::Thought(text) => said(Part::from(Thought { text, signature: None })),
-            Self::Told(key, told) => Event::new().with_metadata(key, *told),
+            Self::Text(text) => with_part(Part::Text(text)),
+            Self::Thought(text) => with_part(Part::from(Thought { text, signature: None })),
+            Self::Metadata(key, value) => Event::new().with_metadata(key, *value),
         };
         event.partial = true;
         event
@@ -36,28 +36,29 @@ impl Piece {
 }
 
 #[derive(Default)]
-struct Slot {
+struct PieceSlot {
     piece: Option<Piece>,
-    /// Nobody takes pieces any more.
+    /// Set when the receiver is dropped.
     is_closed: bool,
     sender: Option<Waker>,
     receiver: Option<Waker>,
 }
 
-/// The end of the call.
-pub(super) struct Sender(Arc<Mutex<Slot>>);
+/// The sending half, held by the call.
+pub(super) struct PieceSender(Arc<Mutex<PieceSlot>>);
 
-/// The end of the agent.
-pub(super) struct Receiver(Arc<Mutex<Slot>>);
+/// The receiving half, held by the agent.
+pub(super) struct PieceReceiver(Arc<Mutex<PieceSlot>>);
 
-/// One piece is on its way at most: a model is read as fast as its pieces are taken.
-pub(super) fn channel() -> (Sender, Receiver) {
-    let slot = Arc::<Mutex<Slot>>::default();
-    (Sender(slot.clone()), Receiver(slot))
+/// Creates a channel for one piece, so that the model's stream is read only as fast as the agent
+/// takes pieces.
+pub(super) fn channel() -> (PieceSender, PieceReceiver) {
+    let slot = Arc::<Mutex<PieceSlot>>::default();
+    (PieceSender(slot.clone()), PieceReceiver(slot))
 }
 
-impl Sender {
-    /// Waits for room and hands the piece on. It is dropped when nobody takes it any more.
+impl PieceSender {
+    /// Waits until the slot is free and fills it. Discards the piece if the receiver is dropped.
     pub(super) async fn send(&self, piece: Piece) {
         let mut piece = Some(piece);
         poll_fn(|task| {
@@ -76,8 +77,8 @@ impl Sender {
     }
 }
 
-impl Receiver {
-    /// The piece that is there. Without one, `task` is woken when one comes.
+impl PieceReceiver {
+    /// Takes the piece in the slot. If the slot is empty, `task` is woken when a piece arrives.
     pub(super) fn take(&self, task: Option<&Task<'_>>) -> Option<Piece> {
         let mut slot = lock(&self.0);
         let Some(piece) = slot.piece.take() else {
@@ -91,7 +92,7 @@ impl Receiver {
     }
 }
 
-impl Drop for Receiver {
+impl Drop for PieceReceiver {
     fn drop(&mut self) {
         let mut slot = lock(&self.0);
         slot.is_closed = true;

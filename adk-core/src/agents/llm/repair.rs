@@ -1,4 +1,5 @@
-//! Answers that do not fit their type: the model hears what is wrong and where, and is asked again.
+//! [`Repair`]: corrections of answers that do not fit their type. The model reads the reason and
+//! the position of the error, and answers again.
 
 use super::output::Misfit;
 use super::respond::{self, RESPOND};
@@ -11,24 +12,27 @@ use crate::store::engine::CallKind;
 use crate::store::event::Event;
 use serde_json::{Value, json};
 
-/// The answers of one turn that did not fit. Nothing of them is stored: the record of each call has its answer.
+/// The answers of one turn that did not fit. This type has no record, because the record of each
+/// model call contains its answer.
 #[derive(Default)]
 pub(super) struct Repair {
     attempts: u32,
-    /// Each answer, and what was said about it.
-    said: Vec<Content>,
+    /// Each answer, followed by its correction request.
+    messages: Vec<Content>,
 }
 
 impl Repair {
-    /// What follows the conversation in the request of the next call.
+    /// Returns the messages that follow the conversation in the next request.
     pub(super) fn contents(&self) -> impl Iterator<Item = Content> {
-        self.said.iter().cloned()
+        self.messages.iter().cloned()
     }
 
-    /// An answer did not fit, and the model is asked again. Where the record holds the next answer, it always is.
+    /// Requests another answer for an answer that did not fit. If the record contains a further
+    /// answer, the request always continues.
     ///
     /// # Errors
-    /// What is wrong with it, when there were enough, `is_last`, or when no other answer is to be expected.
+    /// Returns the misfit if this was the last permitted attempt, if `is_last` is set, or if the
+    /// reply was cut off.
     pub(super) async fn refuse(
         &mut self,
         agent: &LlmAgent,
@@ -45,34 +49,35 @@ impl Repair {
         if is_last && !cx.is_recorded(CallKind::Model, &call::MODEL) {
             return Err(misfit.error(finish, self.attempts));
         }
-        let told = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
-        let mut event = Event::new().with_metadata(RETRY_KEY, told);
+        let metadata = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
+        let mut event = Event::new().with_metadata(RETRY_KEY, metadata);
         event.partial = true;
         cx.emit(event).await?;
-        self.said.extend([answer.content, Content::user(misfit.request())]);
+        self.messages.extend([answer.content, Content::user(misfit.request())]);
         Ok(())
     }
 
-    /// The model has called tools, so what was said before is over. `answer` is what it gave to `set_model_response`: one that
-    /// was refused there counts as well, and the model has read why.
+    /// Forgets the corrections, because the model has called tools. `answer` is the argument of
+    /// `set_model_response`. A refused argument counts as an attempt, and the model has read the
+    /// reason.
     ///
     /// # Errors
-    /// When there were enough of them.
-    pub(super) fn called(
+    /// Fails if this was the last permitted attempt.
+    pub(super) fn note_tool_calls(
         &mut self,
         agent: &LlmAgent,
         answer: Option<String>,
         responses: &Content,
         cx: &Context,
     ) -> Result<()> {
-        self.said.clear();
+        self.messages.clear();
         let refused = responses.parts.iter().find_map(|part| match part {
             Part::FunctionResponse(response) if response.name == RESPOND => response.response.get("error"),
             _ => None,
         });
         let (Some(answer), Some(why)) = (answer, refused.and_then(Value::as_str)) else { return Ok(()) };
         self.attempts += 1;
-        // In ADK it may be called any number of times.
+        // ADK permits any number of calls.
         let is_last = self.attempts >= agent.answer_attempts
             && cx.config().repair_answers
             && !cx.is_recorded(CallKind::Model, &call::MODEL);

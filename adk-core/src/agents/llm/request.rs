@@ -1,19 +1,20 @@
-//! What a model is asked: the request of one call.
+//! [`build`]: the request of one model call.
 
-use super::contents::{contents, of_turn, summarised};
+use super::contents::{contents, summarized_contents, turn_contents};
 use super::toolbox::Toolbox;
 use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, Prompt as _};
 
-/// What is between the paragraphs of a system instruction.
+/// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
 
-/// Builds the request of a call. The prompt is filled for each call, so it sees what the tools have written.
+/// Builds the request of a call. The prompt is rendered for each call, so it contains the writes of
+/// tools.
 ///
 /// # Errors
-/// When the prompt reads what is not there.
+/// Fails if the prompt reads a missing value.
 pub(super) async fn build(
     agent: &LlmAgent,
     tools: &Toolbox<'_>,
@@ -35,17 +36,18 @@ pub(super) async fn build(
         Some(global),
         Some(instruction),
         live::instruction(cx).map(str::to_owned),
-        Some(identity(&info.agent, agent.about.meta().description)),
-        tools.responds().then(|| respond::INSTRUCTION.to_owned()),
+        Some(identity(&info.agent, agent.description.meta().description)),
+        tools.has_answer_tool().then(|| respond::INSTRUCTION.to_owned()),
         transfer::instruction(cx.frame.seat.as_deref()),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
-    // In a box: the log is read for a moment, and the future is there for as long as the model takes.
+    // Boxed, because the log is read only for a moment, and the agent's future lives for the
+    // duration of the call.
     let contents = match agent.compact {
-        Some(_) => Box::pin(summarised(&history, &info.agent)).await?,
+        Some(_) => Box::pin(summarized_contents(&history, &info.agent)).await?,
         None if agent.include_contents == IncludeContents::Prompt && cx.run.live.is_none() => {
-            Box::pin(of_turn(&history, &info)).await?
+            Box::pin(turn_contents(&history, &info)).await?
         }
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
     };
@@ -62,7 +64,7 @@ pub(super) async fn build(
     })
 }
 
-/// Who asks.
+/// Returns the origin of a call.
 pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
     CallInfo {
         agent: cx.author().clone(),
@@ -74,7 +76,7 @@ pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
     }
 }
 
-/// Who the agent is, in ADK's words.
+/// Returns ADK's paragraph on the name and the description of an agent.
 fn identity(name: &str, description: &str) -> String {
     if description.is_empty() {
         format!("You are an agent. Your internal name is \"{name}\".")

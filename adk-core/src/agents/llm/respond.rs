@@ -1,6 +1,7 @@
-//! An answer of a type beside tools: models that cannot be held to a schema while they may call tools give it by a tool.
+//! [`SetModelResponse`]: the tool through which a model gives a typed answer if it does not support
+//! a response schema together with tools.
 
-use super::Output;
+use super::AgentOutput;
 use crate::content::{Content, FunctionCall, Part};
 use crate::models::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
@@ -11,29 +12,29 @@ use serde_json::{Value, json};
 use std::io;
 use std::sync::Arc;
 
-/// The name of the tool, as in ADK.
+/// ADK's name of the tool.
 pub(super) const RESPOND: &str = "set_model_response";
 
-/// The instruction for a model that has the tool.
+/// The instruction for a model with this tool.
 pub(super) const INSTRUCTION: &str = "Give your final answer by calling `set_model_response`, in the form that its \
     arguments ask for, and never as text. Call other tools first where you need them, and `set_model_response` last.";
 
-/// The argument that holds an answer that is no object.
+/// The argument for an answer that is not an object.
 const WRAPPED: &str = "response";
 
-/// What the model reads around the reason why its answer was refused.
+/// Prefix and suffix of the reason in the error for a refused answer.
 const MISFIT: &str = "the answer does not fit: ";
 const AGAIN: &str =
     ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
 
-/// What the model gives as its answer, if it does.
-pub(super) fn given(calls: &[Arc<FunctionCall>]) -> Option<String> {
+/// Returns the arguments of the first call of `set_model_response` as text.
+pub(super) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Option<String> {
     let call = calls.iter().find(|call| call.name == RESPOND)?;
     Some(Value::Object(call.args.clone()).to_string())
 }
 
-/// Makes an answer in a reply what its type serializes, and takes out what the reply says around it.
-pub(super) fn settle(output: &Output, content: &mut Content) {
+/// Converts an answer in a reply to the form that its type serializes, and removes text around it.
+pub(super) fn settle(output: &AgentOutput, content: &mut Content) {
     let mut is_given = false;
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part
@@ -41,7 +42,7 @@ pub(super) fn settle(output: &Output, content: &mut Content) {
         {
             is_given = true;
             let mut answer = answer(call.args.clone(), output);
-            // The tool refuses one that does not fit.
+            // The tool itself refuses an answer that does not fit.
             if output.settle(&mut answer).is_ok() {
                 Arc::make_mut(call).args = arguments(answer, output);
             }
@@ -52,41 +53,42 @@ pub(super) fn settle(output: &Output, content: &mut Content) {
     }
 }
 
-/// Whether the schema of an answer is no object, so that an argument holds it.
-fn is_wrapped(output: &Output) -> bool {
+/// Reports whether the schema of the answer is not an object, so that one argument contains the
+/// answer.
+fn is_wrapped(output: &AgentOutput) -> bool {
     output.schema().is_none_or(|schema| schema.get("type").and_then(Value::as_str) != Some("object"))
 }
 
-/// The answer in the arguments of a call.
-fn answer(args: ToolArgs, output: &Output) -> Value {
+/// Returns the answer in the arguments of a call.
+fn answer(args: ToolArgs, output: &AgentOutput) -> Value {
     if !is_wrapped(output) {
         return Value::Object(args);
     }
     args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
 }
 
-/// The arguments of a call with an answer.
-fn arguments(answer: Value, output: &Output) -> ToolArgs {
+/// Returns the arguments of a call with this answer.
+fn arguments(answer: Value, output: &AgentOutput) -> ToolArgs {
     match answer {
         Value::Object(fields) if !is_wrapped(output) => fields,
         answer => ToolArgs::from_iter([(WRAPPED.to_owned(), answer)]),
     }
 }
 
-/// The reason alone.
+/// Returns only the reason of a refusal.
 pub(super) fn reason(refusal: &str) -> String {
     let reason = refusal.strip_prefix(MISFIT).unwrap_or(refusal);
     reason.strip_suffix(AGAIN).unwrap_or(reason).to_owned()
 }
 
-/// The tool by which a model gives its answer.
+/// The tool through which a model gives its answer.
 pub(super) struct SetModelResponse {
     declaration: ToolDeclaration,
-    output: Output,
+    output: AgentOutput,
 }
 
 impl SetModelResponse {
-    pub(super) fn new(output: Output, schema: Arc<Value>) -> Self {
+    pub(super) fn new(output: AgentOutput, schema: Arc<Value>) -> Self {
         let parameters = if !is_wrapped(&output) {
             schema
         } else {
@@ -121,16 +123,16 @@ impl Tool for SetModelResponse {
     }
 }
 
-/// The event of an answer that was given by the tool: it reads as if the model had said it.
+/// Returns the event of an answer from the tool. It looks like a text answer of the model.
 pub(super) fn event(answer: &Value) -> Event {
     Event::new().with_content(Content::model(text(answer)))
 }
 
-/// JSON with a blank after each comma and colon, as Python writes it.
+/// Returns JSON with a space after each comma and colon, as Python writes it.
 pub(super) fn text(value: &Value) -> String {
     let mut bytes = Vec::new();
     let mut writer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
-    // Writing to a vector does not fail, and a value has a form in JSON.
+    // Writes to a vector do not fail, and every value has a JSON form.
     drop(value.serialize(&mut writer));
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -1,8 +1,10 @@
-//! The order of the calls of one model reply: beside each other, unless they have to see what earlier ones wrote.
+//! [`Sequence`]: the order of the calls of one model reply. Calls run concurrently, unless they
+//! must see writes of earlier calls.
 //!
-//! A call whose tool reads and writes a key sees what the calls before it have written there. So a key that some tool of the
-//! reply both reads and writes is written by one call after the other, in the order of the calls. Keys are compared as they are
-//! stored: an instance may read and write one key under two names.
+//! A call whose tool reads and writes a key sees the writes of the calls before it. So calls that
+//! write a key run one after the other, in the order of the reply, if some tool of the reply both
+//! reads and writes the key. Keys are compared by their stored names, because an instance may read
+//! and write one key under two names.
 
 use super::toolbox::Toolbox;
 use crate::Name;
@@ -15,25 +17,26 @@ use adk_spec::effects::Effects;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The calls of a reply in waves: those of one run beside each other, after all of the wave before.
+/// The calls of a reply in waves. The calls of a wave run concurrently, after all calls of the
+/// previous wave.
 pub(super) struct Sequence {
     /// The wave of each call.
     waves: Vec<usize>,
-    /// The stored keys that each call writes after others.
+    /// For each call, the stored keys that it writes after other calls.
     keys: Vec<BTreeSet<String>>,
 }
 
 impl Sequence {
-    pub(super) fn of(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
+    pub(super) fn new(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
         let free = Self { waves: vec![0; calls.len()], keys: Vec::new() };
         if calls.len() < 2 {
             return free;
         }
         let scope = cx.scope.as_deref();
-        let of = |call: &Arc<FunctionCall>| {
-            tools.get(&call.name).map(|tool| Touched::of(tool, scope)).unwrap_or_default()
+        let touched_keys = |call: &Arc<FunctionCall>| {
+            tools.get(&call.name).map(|tool| TouchedKeys::from_tool(tool, scope)).unwrap_or_default()
         };
-        let touched: Vec<_> = calls.iter().map(of).collect();
+        let touched: Vec<_> = calls.iter().map(touched_keys).collect();
         let both = touched.iter().flat_map(|keys| keys.writes.intersection(&keys.reads));
         let shared: BTreeSet<_> = both.cloned().collect();
         if shared.is_empty() {
@@ -49,19 +52,19 @@ impl Sequence {
         Self { waves, keys }
     }
 
-    /// Whether there is more than one wave.
+    /// Reports whether there is more than one wave.
     pub(super) fn is_needed(&self) -> bool {
         self.waves.iter().any(|wave| *wave > 0)
     }
 
-    /// The calls of each wave, by their numbers.
+    /// Returns the indices of the calls of each wave.
     pub(super) fn waves(&self) -> impl Iterator<Item = Vec<usize>> {
         let last = self.waves.iter().copied().max().unwrap_or_default();
         (0..=last).map(|wave| (0..self.waves.len()).filter(|at| self.waves[*at] == wave).collect())
     }
 
-    /// What a call sees of what `written` says that the calls before it have written.
-    pub(super) fn seen(&self, at: usize, written: &StateDelta) -> StateDelta {
+    /// Returns the part of `written`, the writes of earlier calls, that a call sees.
+    pub(super) fn visible_writes(&self, at: usize, written: &StateDelta) -> StateDelta {
         let keys = self.keys.get(at).into_iter().flatten();
         keys.filter_map(|key| Some((Name::shared(key), written.get(key.as_str())?.clone()))).collect()
     }
@@ -69,20 +72,21 @@ impl Sequence {
 
 /// The stored keys that a tool reads and writes.
 #[derive(Default)]
-struct Touched {
+struct TouchedKeys {
     reads: BTreeSet<String>,
     writes: BTreeSet<String>,
 }
 
-impl Touched {
-    /// Those of a function, or all of an agent and of what is below it.
-    fn of(tool: &Arc<dyn DynTool>, scope: Option<&KeyScope>) -> Self {
+impl TouchedKeys {
+    /// Returns the keys of a function, or all keys of an agent and of the agents below it.
+    fn from_tool(tool: &Arc<dyn DynTool>, scope: Option<&KeyScope>) -> Self {
         let (meta, mut touched) = (tool.meta(), Self::default());
         meta.reads.iter().for_each(|key| touched.read(key.name, scope));
         meta.writes.iter().for_each(|key| touched.write(key.name, scope));
         let renames = Renames::default();
         for effect in meta.agent.into_iter().flat_map(|agent| Effects::of(agent, &renames)) {
-            // What is inside of a workflow is a key of the session, which no instance renames.
+            // A key inside of a workflow is a key of the session, which an instance does not
+            // rename.
             let scope = scope.filter(|_| !effect.is_inside);
             if effect.act.is_write() {
                 touched.write(effect.key, scope)
@@ -97,7 +101,8 @@ impl Touched {
         self.writes.insert(stored(scope, key).into_owned());
     }
 
-    /// What has been written under a name is found by a read of it, wherever the read began.
+    /// Adds both stored keys of a name: the key of writes, and the key that is read until the name
+    /// is written.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
         self.reads.insert(stored(scope, key).into_owned());
         self.reads.extend(scope.map(|scope| scope.source_key(key).into_owned()));

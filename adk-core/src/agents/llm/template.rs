@@ -1,4 +1,4 @@
-//! Fills the placeholders of a prompt.
+//! [`render`]: replacement of the placeholders of a prompt.
 
 use crate::content::{Blob, Part};
 use crate::runtime::run::Context;
@@ -8,10 +8,11 @@ use crate::{Error, ErrorKind, Name, Result, secret};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The prompt with its values; errors name it by `what`. A value is inserted once and not looked through again.
+/// Returns the prompt with its values. Errors name the prompt `what`. Placeholders in inserted
+/// values are not replaced.
 ///
 /// # Errors
-/// When a key or an artifact that is not optional is not there.
+/// Fails if a key or an artifact is missing and not optional.
 pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result<String> {
     let mut text = String::with_capacity(prompt.len());
     let (mut scan, mut done) = (Placeholders::new(prompt), 0);
@@ -29,7 +30,7 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
                     return Err(key_missing(what, &prompt[found.start..found.end], key, cx.name_around(key)));
                 }
             },
-            // In a box: few prompts show files.
+            // Boxed, because few prompts contain artifacts.
             Source::Artifact(name) => match Box::pin(artifact(name, cx)).await? {
                 Artifact::Text(content) => text.push_str(&content),
                 Artifact::Missing if found.optional => {}
@@ -41,12 +42,12 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
     Ok(text)
 }
 
-/// A string as it is, null as nothing, everything else as compact JSON.
+/// Inserts a string unchanged, null as an empty text, and other values as compact JSON.
 fn insert(text: &mut String, value: &Value) {
     match value {
         Value::Null => {}
         Value::String(string) => text.push_str(string),
-        // Writing to a string does not fail.
+        // Writes to a string do not fail.
         other => drop(write!(text, "{other}")),
     }
 }
@@ -54,12 +55,12 @@ fn insert(text: &mut String, value: &Value) {
 #[derive(serde::Serialize, serde::Deserialize)]
 enum Artifact {
     Text(String),
-    /// There, but of this type.
+    /// An artifact of this MIME type, which is not text.
     Other(String),
     Missing,
 }
 
-/// A store is outside of the run, so reading it is a step.
+/// Loads an artifact as a recorded step, because the store is outside of the run.
 async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
     let (run, wanted) = (cx.run.clone(), name.to_owned());
     let work = async move {
@@ -67,7 +68,7 @@ async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
         Ok(match part {
             None => Artifact::Missing,
             Some(Part::Text(text)) => Artifact::Text(text),
-            Some(Part::InlineData(blob)) => text_of(&blob),
+            Some(Part::InlineData(blob)) => blob_text(&blob),
             Some(Part::FileData(file)) => Artifact::Other(file.mime_type),
             Some(_) => Artifact::Other("no file".into()),
         })
@@ -76,7 +77,7 @@ async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
     cx.recorded_call(CallKind::LoadArtifact, name, inputs, work).await
 }
 
-fn text_of(blob: &Blob) -> Artifact {
+fn blob_text(blob: &Blob) -> Artifact {
     let kind = blob.mime_type.as_str();
     let textual = kind.starts_with("text/") || kind.contains("json") || kind.contains("xml");
     match std::str::from_utf8(&blob.data) {
@@ -91,7 +92,7 @@ fn shows_secret(what: &str, placeholder: &str) -> Error {
     Error::new(ErrorKind::KeyType, message).with_help(help)
 }
 
-/// `around` is what the key is called in the workflow: an instance may read another.
+/// Returns the error for a missing key. `around` is the name of the key outside of the instance.
 fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error {
     let message = format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
     let help = format!(
@@ -102,8 +103,8 @@ fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error 
 
 fn artifact_missing(what: &str, placeholder: &str, name: &str, artifact: &Artifact) -> Error {
     let fact = match artifact {
-        Artifact::Other(kind) => format!("the artifact `{name}` is no text ({kind})"),
-        _ => format!("there is no artifact `{name}`"),
+        Artifact::Other(kind) => format!("the artifact `{name}` is not text ({kind})"),
+        _ => format!("the artifact `{name}` does not exist"),
     };
     let message = format!("the {what} reads `{placeholder}`, but {fact}");
     let help =

@@ -1,10 +1,10 @@
-//! [`ToolWorkflow`]: a tool that runs by itself.
+//! [`ToolWorkflow`]: a workflow that only calls a tool.
 
-use super::calls::{self, Called};
+use super::calls::{self, CallRecord};
 use super::declare::LlmDecl;
 use super::toolbox::Toolbox;
 use super::turn::{OWN_ID, count_tools, response_event};
-use super::{LlmAgent, later};
+use super::{LlmAgent, long_running};
 use crate::content::{Content, FunctionCall, Part, Role};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
@@ -25,11 +25,13 @@ const ARGUMENTS: &str = "arguments";
 /// The key of the result.
 const RESULT: &str = "result";
 
-/// A tool as a workflow of its own: the arguments are its inputs, the result its output. No model is asked.
+/// A tool as a workflow: the arguments are its inputs, the result is its output. The workflow calls
+/// no model.
 ///
-/// The call is one as an agent makes it: recorded, with the `timeout` and `retry` of the tool, asked for where the tool says
-/// `confirm`, and answered later where it is `long_running`. A call that fails is a run that fails. The run keeps both in the
-/// keys `arguments` and `result`.
+/// The call works like the call of an agent: it is recorded, has the `timeout` and `retry` of the
+/// tool, waits for a confirmation if the tool has `confirm`, and gets a later response if the tool
+/// is `long_running`. A failed call fails the run. The run stores arguments and result in the keys
+/// `arguments` and `result`.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -39,7 +41,7 @@ const RESULT: &str = "result";
 /// # Ok::<(), adk::Error>(())
 /// ```
 pub struct ToolWorkflow<T> {
-    /// Holds the tool, and asks no model.
+    /// An agent that has the tool and calls no model.
     agent: LlmAgent,
     tool: PhantomData<fn() -> T>,
 }
@@ -49,9 +51,9 @@ impl<T: Tool> ToolWorkflow<T> {
         AgentMeta::custom(T::META.name).description(T::META.description).resources(T::META.resources);
     const DECL: LlmDecl = LlmDecl::new(Self::META);
 
-    /// The workflow, by the name and with the description of the tool.
+    /// Creates a workflow with the name and the description of the tool.
     pub fn new(tool: T) -> Self {
-        let mut agent = LlmAgent::declared(const { &Self::DECL });
+        let mut agent = LlmAgent::from_declaration(const { &Self::DECL });
         agent.settings.tools.0.push(Arc::new(tool));
         Self { agent, tool: PhantomData }
     }
@@ -73,39 +75,39 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
         prepare.needs_resources(T::META.resources);
     }
 
-    /// The tool says what it writes itself.
+    /// The context of the tool records its writes, so the keys are unknown here.
     fn announced_dyn(&self) -> AnnouncedKeys {
         AnnouncedKeys::anything()
     }
 }
 
-/// Makes the call.
+/// Calls the tool.
 async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
-    // The one tool, as its declaration names it.
+    // The agent has only one tool.
     let name: String = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let args = match cx.run.get(ARGUMENTS).as_deref() {
         Some(Value::Object(args)) => args.clone(),
         _ => ToolArgs::new(),
     };
-    // Made of the place, so that a run that is taken up again makes the same.
+    // Derived from the position in the run, so that a resumed run generates the same id.
     let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
     let call = Arc::new(FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() });
     let part = Part::FunctionCall(call.clone());
     let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
-    let (tools, calls) = (Toolbox::of(agent), vec![call]);
-    let open = later::mark(&mut event, &calls, &tools, cx);
+    let (tools, calls) = (Toolbox::with_own_tools(agent), vec![call]);
+    let open = long_running::mark(&mut event, &calls, &tools, cx);
     cx.emit(event).await?;
     count_tools(&calls, cx)?;
     let called = calls::make(&tools, &calls, cx).await?.all;
     let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
     for called in called {
-        let Called { result: given, left, .. } = called?;
-        calls::take(left, None, &[], &mut actions, cx);
+        let CallRecord { result: given, left, .. } = called?;
+        calls::take_record(left, None, &[], &mut actions, cx);
         result = given;
     }
     cx.held()?;
-    let said = calls.iter().map(|call| calls::responded(call, result.clone()));
-    let mut event = response_event(&actions).with_content(Content::new(Role::User, said.collect()));
+    let responses = calls.iter().map(|call| calls::response_part(call, result.clone()));
+    let mut event = response_event(&actions).with_content(Content::new(Role::User, responses.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {
         event = event.with_state(RESULT, value.clone());
     }
@@ -114,13 +116,13 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
         return Err(Error::new(ErrorKind::Agent, format!("tool `{name}`: {error}")));
     }
     if !open.is_empty() {
-        let values = later::answers(open, cx).await?;
+        let values = long_running::wait_for_responses(open, cx).await?;
         cx.emit(Event::new().with_state(RESULT, values.into_iter().next().unwrap_or_default())).await?;
     }
     Ok(())
 }
 
-/// What it takes is looked for when the run begins.
+/// A run checks the tool's resources when it starts.
 impl<T, R: ?Sized> Needs<R> for ToolWorkflow<T> {}
 
 impl<T: Tool> Workflow for ToolWorkflow<T> {
@@ -131,7 +133,7 @@ impl<T: Tool> Workflow for ToolWorkflow<T> {
         self
     }
 
-    /// As a tool of an agent it works on what the session holds.
+    /// As a tool of an agent, the workflow uses the state of the session.
     fn is_closed(&self) -> bool {
         false
     }

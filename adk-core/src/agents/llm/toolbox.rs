@@ -1,4 +1,5 @@
-//! The tools of one turn: those of the runtime, which depend on the place of the agent, then the agent's own.
+//! [`Toolbox`]: the tools of one turn. The runtime's tools come first and depend on the agent's
+//! place in the workflow; the agent's own tools follow.
 
 use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
@@ -14,10 +15,10 @@ use std::sync::Arc;
 pub(super) struct Toolbox<'a> {
     agent: &'a LlmAgent,
     added: Vec<Arc<dyn DynTool>>,
-    /// Those of its toolsets, as the current model call offers them.
+    /// The tools that toolsets offer for the current model call.
     offered: Vec<Arc<dyn DynTool>>,
-    /// The answer is asked for by a tool.
-    responds: bool,
+    /// Whether the model gives its answer through a tool.
+    has_answer_tool: bool,
 }
 
 impl<'a> Toolbox<'a> {
@@ -27,42 +28,42 @@ impl<'a> Toolbox<'a> {
         let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();
         let other_tools = transfer.is_some() || own_tools;
         if other_tools
-            // One request is for all of them.
+            // All models of the chain get the same request.
             && !models.iter().all(|model| model.answers_in_schema_beside_tools())
             && let Some(output) = &agent.output
             && let Some(schema) = agent.schema()
         {
             added.push(Arc::new(SetModelResponse::new(output.clone(), schema)));
         }
-        let responds = !added.is_empty();
+        let has_answer_tool = !added.is_empty();
         if let Some(transfer) = transfer {
             added.push(Arc::new(transfer));
         }
         added.extend(live::tool(agent, cx));
-        Self { agent, added, offered: Vec::new(), responds }
+        Self { agent, added, offered: Vec::new(), has_answer_tool }
     }
 
-    /// The agent's own tools alone.
-    pub(super) fn of(agent: &'a LlmAgent) -> Self {
-        Self { agent, added: Vec::new(), offered: Vec::new(), responds: false }
+    /// Creates a toolbox with only the agent's own tools.
+    pub(super) fn with_own_tools(agent: &'a LlmAgent) -> Self {
+        Self { agent, added: Vec::new(), offered: Vec::new(), has_answer_tool: false }
     }
 
-    /// Asks the toolsets for the tools of the next model call.
+    /// Updates the tools of the toolsets for the next model call.
     ///
     /// # Errors
-    /// When one of them gives none, or some that the agent cannot take.
+    /// Fails if a toolset fails, or offers a tool that the agent cannot accept.
     pub(super) async fn refresh(&mut self, cx: &mut Context) -> Result<()> {
         if self.agent.toolsets().next().is_none() {
             return Ok(());
         }
         self.offered.clear();
         let taken: Vec<_> = self.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
-        // In a box: few agents have toolsets, and all would hold it.
-        self.offered = Box::pin(toolsets::offered(self.agent, &taken, cx)).await?;
+        // Boxed, because few agents have toolsets and every future would contain the work.
+        self.offered = Box::pin(toolsets::list_offered(self.agent, &taken, cx)).await?;
         Ok(())
     }
 
-    /// All that the model sees, in the order of its request.
+    /// Returns all tools that the model sees, in the order of its request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.all().filter(|tool| tool.processor_dyn().is_none_or(|processor| processor.is_declared()))
     }
@@ -71,22 +72,23 @@ impl<'a> Toolbox<'a> {
         self.added.iter().chain(self.agent.tools()).chain(&self.offered)
     }
 
-    /// Those that change the requests of the agent.
+    /// Returns the tools that change the requests of the agent.
     pub(super) fn processors(&self) -> impl Iterator<Item = &dyn ProcessRequest> {
         self.all().filter_map(|tool| tool.processor_dyn())
     }
 
-    /// The tool that a model calls by that name.
+    /// Returns the tool with this name.
     pub(super) fn get(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
         self.iter().find(|tool| *tool.declaration_dyn().name == *name)
     }
 
-    /// Whether calls of that name are answered from outside, after the tool has returned.
-    pub(super) fn runs_on(&self, name: &str) -> bool {
+    /// Reports whether calls of this tool get their response from outside, after the tool has
+    /// returned.
+    pub(super) fn is_long_running(&self, name: &str) -> bool {
         self.get(name).is_some_and(|tool| tool.meta().long_running)
     }
 
-    /// Whose tools they are.
+    /// Returns the agent of the tools.
     pub(super) fn agent(&self) -> &'a LlmAgent {
         self.agent
     }
@@ -95,13 +97,14 @@ impl<'a> Toolbox<'a> {
         self.iter().map(|tool| tool.declaration_dyn().clone()).collect()
     }
 
-    /// The schema that the model is held to, where no tool asks for the answer.
+    /// Returns the response schema of a request; `None` if the model gives its answer through a
+    /// tool.
     pub(super) fn response_schema(&self) -> Option<Arc<Value>> {
-        if self.responds { None } else { self.agent.schema() }
+        if self.has_answer_tool { None } else { self.agent.schema() }
     }
 
-    /// Whether the answer is asked for by a tool.
-    pub(super) fn responds(&self) -> bool {
-        self.responds
+    /// Reports whether the model gives its answer through a tool.
+    pub(super) fn has_answer_tool(&self) -> bool {
+        self.has_answer_tool
     }
 }

@@ -1,4 +1,4 @@
-//! The tools of an agent: the declared ones, then those that were added.
+//! The tools of an agent: first the declared tools, then the tools that were added at run time.
 
 use super::LlmAgent;
 use super::respond::RESPOND;
@@ -12,21 +12,22 @@ use crate::{Error, ErrorKind, Result};
 use adk_spec::__private::wait_in_tool;
 use std::sync::Arc;
 
-/// Names that the runtime gives to tools of its own.
+/// Names that the runtime reserves for its own tools.
 pub(super) const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
 
 impl LlmAgent {
-    /// All tools, in the order of the model request.
+    /// Returns all tools, in the order of the model request.
     pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.tools.0.iter().chain(&self.settings.tools.0)
     }
 
-    /// All toolsets.
+    /// Returns all toolsets.
     pub(super) fn toolsets(&self) -> impl Iterator<Item = &Arc<dyn Toolset>> {
         self.toolsets.0.iter().chain(&self.settings.toolsets.0)
     }
 
-    /// The declared tools were checked by the macro; those that were added are checked here, before the first call.
+    /// Checks the names of all tools before the first call. The macro checks only the declared
+    /// tools.
     pub(super) fn check_tools(&self) -> Result<()> {
         let mut seen: Vec<&str> = Vec::new();
         for tool in self.tools() {
@@ -53,7 +54,8 @@ impl LlmAgent {
         Ok(())
     }
 
-    /// What was checked depends on the tools, so an added one has to be allowed and may do no more than what was counted on.
+    /// Checks that the declaration permits each added tool, and that the tool stays within the
+    /// effects that the checks assumed.
     pub(super) fn check_added(&self, prepare: &Prepare<'_>) -> Result<()> {
         let meta = self.meta();
         if !meta.more_tools
@@ -77,7 +79,7 @@ impl LlmAgent {
                 ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
             } else if let Some((verb, key)) = unseen_key(tool) {
                 (format!("the tool {verb} the key `{key}`, which no check has seen"), "list it in `tools`")
-            } else if counts_calls && tool.agent.is_some_and(asks_models) {
+            } else if counts_calls && tool.agent.is_some_and(may_call_models) {
                 let fact =
                     "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
                 (fact.to_owned(), "list it in `tools`, or leave `max_turns` out")
@@ -95,15 +97,15 @@ impl LlmAgent {
     }
 }
 
-/// A key of the session that a tool writes.
+/// Returns a key of the session that a tool reads or writes, with the verb.
 pub(super) fn unseen_key<'a>(tool: &ToolMeta<'a>) -> Option<(&'static str, &'a str)> {
     let reads = tool.reads.iter().map(|key| ("reads", key.name));
     let mut keys = reads.chain(tool.writes.iter().map(|key| ("writes", key.name)));
     keys.find(|(_, key)| Scope::of(key) == Scope::Session)
 }
 
-/// Whether an agent may make model calls.
-fn asks_models(agent: &AgentMeta<'_>) -> bool {
+/// Reports whether an agent may make model calls.
+fn may_call_models(agent: &AgentMeta<'_>) -> bool {
     let steps = [Step::new(agent.name, StepKind::Agent { meta: agent, instance: false }, 0)];
     Spec::new(agent.name, "", &steps).bounds().model_calls != Some(0)
 }

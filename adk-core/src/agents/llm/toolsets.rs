@@ -1,4 +1,4 @@
-//! The tools of toolsets, as one model call of an agent offers them.
+//! Tools of toolsets, as one model call of an agent offers them.
 
 use super::LlmAgent;
 use super::live::TASK_COMPLETED;
@@ -13,11 +13,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 /// A tool with the name of its toolset.
-type Listed = (Name, Arc<dyn DynTool>);
+type ToolsetTool = (Name, Arc<dyn DynTool>);
 
-/// The tools of the toolsets for the next model call. Their names are recorded: a resumed run offers these again, without those
-/// that the toolsets do not have any more.
-pub(super) async fn offered(
+/// Returns the tools of the toolsets for the next model call. Records their names: a resumed run
+/// offers the recorded tools again, except for tools that the toolsets no longer have.
+pub(super) async fn list_offered(
     agent: &LlmAgent,
     taken: &[&str],
     cx: &mut Context,
@@ -43,8 +43,8 @@ pub(super) async fn offered(
     Ok(listed.into_iter().map(|(_, tool)| tool).collect())
 }
 
-/// Asks the toolsets in their order.
-async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec<Listed>> {
+/// Lists the tools of the toolsets in order.
+async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec<ToolsetTool>> {
     let mut listed = Vec::new();
     for toolset in toolsets {
         let name = Name::shared(toolset.name());
@@ -53,8 +53,8 @@ async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec
     Ok(listed)
 }
 
-/// The tools of these names, in their order.
-fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
+/// Returns the tools with these names, in the order of the names.
+fn as_recorded(offered: Vec<Name>, mut listed: Vec<ToolsetTool>) -> Vec<ToolsetTool> {
     let take = |name| {
         let at = listed.iter().position(|(_, tool)| tool.declaration_dyn().name == name)?;
         Some(listed.swap_remove(at))
@@ -62,8 +62,9 @@ fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
     offered.into_iter().filter_map(take).collect()
 }
 
-/// Refuses what no check has seen and no run could take. `taken` are the names of the agent's other tools.
-fn check(agent: &LlmAgent, taken: &[&str], listed: &[Listed], cx: &Context) -> Result<()> {
+/// Refuses tools with effects that the checks did not see. `taken` contains the names of the
+/// agent's other tools.
+fn check(agent: &LlmAgent, taken: &[&str], listed: &[ToolsetTool], cx: &Context) -> Result<()> {
     let mut seen: HashSet<&str> = taken.iter().copied().collect();
     for (toolset, tool) in listed {
         let (meta, name) = (tool.meta(), tool.declaration_dyn().name.as_str());

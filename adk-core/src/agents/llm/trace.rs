@@ -1,4 +1,4 @@
-//! The spans of model calls and tool calls.
+//! Spans of model calls and tool calls.
 
 use crate::model::{Model, ModelError, ModelRequest, ModelResponse};
 use crate::runtime::run::{TraceSpan, error_type, finish_reason, gen_ai_span, instructions, messages};
@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use tracing::field::Empty;
 
-/// The span of one attempt of a model call.
-pub(super) fn chat(
+/// Opens the span of one attempt of a model call.
+pub(super) fn chat_span(
     parent: &Arc<TraceSpan>,
     model: &dyn Model,
     request: &ModelRequest,
@@ -57,8 +57,8 @@ pub(super) fn chat(
     span
 }
 
-/// How a model call ended.
-pub(super) fn answered(span: &TraceSpan, answer: &Result<ModelResponse, ModelError>) {
+/// Records the result of a model call and ends its span.
+pub(super) fn end_chat(span: &TraceSpan, answer: &Result<ModelResponse, ModelError>) {
     let response = match answer {
         Ok(response) => response,
         Err(error) => return span.fail(&error_type(ErrorKind::Model(error.kind())), error),
@@ -71,7 +71,7 @@ pub(super) fn answered(span: &TraceSpan, answer: &Result<ModelResponse, ModelErr
         ("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens),
         ("gen_ai.usage.reasoning.output_tokens", usage.thought_tokens),
     ];
-    // A provider that counts nothing has not used nothing.
+    // A zero means that the provider does not report the count.
     for (field, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
         span.record(field, tokens(count));
     }
@@ -92,8 +92,8 @@ pub(super) fn answered(span: &TraceSpan, answer: &Result<ModelResponse, ModelErr
     }
 }
 
-/// The span of one attempt of a tool call.
-pub(super) fn execute_tool(
+/// Opens the span of one attempt of a tool call.
+pub(super) fn tool_span(
     parent: &Arc<TraceSpan>,
     tool: &dyn DynTool,
     call: &FunctionCall,
@@ -126,8 +126,8 @@ pub(super) fn execute_tool(
     span
 }
 
-/// How a tool call ended.
-pub(super) fn executed(span: &TraceSpan, result: &Result<Value, ToolError>) {
+/// Records the result of a tool call and ends its span.
+pub(super) fn end_tool(span: &TraceSpan, result: &Result<Value, ToolError>) {
     match result {
         Ok(value) => {
             if span.has_contents() {
@@ -135,7 +135,7 @@ pub(super) fn executed(span: &TraceSpan, result: &Result<Value, ToolError>) {
             }
             span.end();
         }
-        // It is no failure: the next part of the call has a span of its own.
+        // A question is not a failure: the next part of the call has its own span.
         Err(error) if error.kind() == ToolErrorKind::Asks => span.end(),
         Err(error) => {
             let kind = match error.kind() {

@@ -1,4 +1,4 @@
-//! Handing over to another agent: the tool, its declaration, and the next agent.
+//! [`TransferToAgent`]: the tool through which a model hands over to another agent.
 
 use crate::models::model::ToolDeclaration;
 use crate::runtime::run::{Context, Seat, Target};
@@ -7,20 +7,21 @@ use crate::spec::ToolMeta;
 use crate::{Error, ErrorKind, Name, Result};
 use serde_json::{Value, json};
 
-/// The name of the tool, as in ADK.
+/// ADK's name of the tool.
 pub(super) const TRANSFER: &str = "transfer_to_agent";
 
-/// The tool by which a model hands over.
+/// The tool through which a model hands over.
 pub(super) struct TransferToAgent {
     declaration: ToolDeclaration,
-    /// Whom it may hand over to, as models know them.
+    /// The permitted agents, by the names that models see.
     offered: Vec<Name>,
-    /// Whatever the model asks for is done, and fails the run where it cannot be (`RunConfig::transfer_errors_end_run`).
+    /// Whether an impossible handover ends the run (`RunConfig::transfer_errors_end_run`). Then the
+    /// tool accepts any name.
     strict: bool,
 }
 
 impl TransferToAgent {
-    /// The tool of the agent that runs; `None` when there is nobody to hand over to.
+    /// Returns the tool of the running agent; `None` if the agent cannot hand over.
     pub(super) fn new(cx: &Context) -> Option<Self> {
         let seat = cx.frame.seat.as_ref()?;
         let offered: Vec<Name> = seat.offered().map(|target| target.name.clone()).collect();
@@ -70,11 +71,16 @@ impl Tool for TransferToAgent {
 }
 
 fn list(names: &[Name]) -> String {
-    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("the agents to hand over to are: {}", names.join(", "))
+    format!("the agents to hand over to are: {}", quoted(names))
 }
 
-/// The instruction about the agents that a model may hand over to; nothing when there are none.
+fn quoted(names: &[Name]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// Returns the instruction with the agents to which a model may hand over; `None` if there are
+/// none.
 pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
     let seat = seat?;
     seat.offered().next()?;
@@ -100,15 +106,14 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
     Some(text)
 }
 
-/// Sees to it that the agent of that name goes on.
+/// Sets the agent that continues after this turn.
 ///
 /// # Errors
-/// When there is none of that name to hand over to.
+/// Fails if no target has this name.
 pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
     let author = cx.author().clone();
     let Some(seat) = &mut cx.frame.seat else {
-        let message =
-            format!("it was to hand over to `{name}`, but there is nobody that it may hand over to");
+        let message = format!("it cannot hand over to `{name}`, because it has no targets");
         return Err(Error::new(ErrorKind::Transfer, message).with_help(format!(
             "declare the agent and name it among the targets of this one: `transfer: [{name}]`"
         )));
@@ -125,11 +130,12 @@ pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
         None => {
             let names: Vec<_> = seat.targets.iter().map(|target| target.name.clone()).collect();
             let message = if *author == **name {
-                "it was to hand over to itself".to_owned()
+                "it cannot hand over to itself".to_owned()
             } else {
-                format!("it was to hand over to `{name}`, which is none of its targets")
+                format!("it cannot hand over to `{name}`, which is not one of its targets")
             };
-            Err(Error::new(ErrorKind::Transfer, message).with_help(list(&names)))
+            Err(Error::new(ErrorKind::Transfer, message)
+                .with_help(format!("name one of its targets: {}", quoted(&names))))
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
+//! The turn of an LLM agent: it calls the model, executes tool calls and repeats, until a reply has
+//! no tool calls.
 
-use super::call::{self, Call};
-use super::calls::Answers;
+use super::call::{self, ModelCall};
+use super::calls::CallResponses;
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
-use super::{LlmAgent, calls, compact, hooks, later, live, no_answer, output, request, respond, transfer};
+use super::{
+    LlmAgent, calls, compact, hooks, live, long_running, no_answer, output, request, respond, transfer,
+};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
@@ -19,22 +22,23 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How ids of calls begin that the model gave none. They are removed before it is asked again.
+/// Prefix of call ids that this crate generates for calls without an id. Requests to the model omit
+/// these ids.
 pub(super) const OWN_ID: &str = "adk-";
 
-/// A turn that runs.
-struct Turn<'a> {
+/// A running turn.
+struct LlmTurn<'a> {
     agent: &'a LlmAgent,
     models: Chain,
     tools: Toolbox<'a>,
-    /// The model calls so far.
+    /// Number of model calls so far.
     number: u32,
     repair: Repair,
     call_ids: HashSet<String>,
     was_cut_off: bool,
-    /// Calls whose answer comes from outside.
+    /// Calls whose responses come from outside.
     open: Vec<Arc<FunctionCall>>,
-    /// What callbacks have asked for since the last answer.
+    /// Actions that callbacks requested since the last reply.
     asked: ToolActions,
     flow: Flow,
 }
@@ -42,18 +46,18 @@ struct Turn<'a> {
 /// Runs a turn.
 ///
 /// # Errors
-/// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
-/// too many calls, or an agent that did not write its key.
+/// See the crate's `ErrorKind`: a call that failed permanently, a placeholder without a value, an
+/// answer that does not fit its type, too many calls, or an output key that was not written.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
-    // In a box, as all that most turns do without: a future below 1 KB takes the allocator's short way.
-    let mut turn = Box::new(Turn::new(agent, cx)?);
+    // Rare work is boxed, because the allocator serves futures below 1 KB faster.
+    let mut turn = Box::new(LlmTurn::new(agent, cx)?);
     loop {
         turn.tools.refresh(cx).await?;
-        let answer = turn.fitting(cx).await?;
-        let (event, calls, is_cut_off) = turn.heard(answer, cx);
+        let answer = turn.fitting_reply(cx).await?;
+        let (event, calls, is_cut_off) = turn.reply_event(answer, cx);
         cx.emit(event).await?;
         if is_cut_off {
-            Box::pin(turn.cut_off(&calls, cx)).await?;
+            Box::pin(turn.report_cut_off(&calls, cx)).await?;
             continue;
         }
         let is_last = calls.is_empty() || Box::pin(turn.run_calls(&calls, cx)).await?;
@@ -61,15 +65,15 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             return Ok(turn.flow);
         }
         if is_last {
-            Box::pin(later::answers(std::mem::take(&mut turn.open), cx)).await?;
+            Box::pin(long_running::wait_for_responses(std::mem::take(&mut turn.open), cx)).await?;
         }
     }
 }
 
-impl<'a> Turn<'a> {
+impl<'a> LlmTurn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
-        // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
+        // If the agent receives handovers, its calls are counted over all its turns at this place.
         let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
         Ok(Self {
             agent,
@@ -85,15 +89,19 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// The event of an answer, the calls in it, and whether these were cut off. No part of [`run`], whose future would
-    /// hold the answer and its event.
-    fn heard(&mut self, answer: Fitting, cx: &mut Context) -> (Event, Vec<Arc<FunctionCall>>, bool) {
+    /// Returns the event of a reply, the tool calls in it, and whether the calls were cut off. Not
+    /// inlined into [`run`], whose future would hold the reply and its event.
+    fn reply_event(
+        &mut self,
+        answer: FittingReply,
+        cx: &mut Context,
+    ) -> (Event, Vec<Arc<FunctionCall>>, bool) {
         let (mut response, value) = answer;
-        if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.responds()) {
+        if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.has_answer_tool()) {
             respond::settle(output, &mut response.content);
         }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
-        let (mut event, calls) = answer_event(response, value, self.number - 1, &mut self.call_ids, cx);
+        let (mut event, calls) = read_reply(response, value, self.number - 1, &mut self.call_ids, cx);
         let asked = std::mem::take(&mut self.asked);
         let written = std::mem::take(&mut event.actions.state_delta);
         event.actions = actions_of(&asked);
@@ -104,39 +112,40 @@ impl<'a> Turn<'a> {
         cx.frame.unwritten = Some(no_answer::reason(&event));
         let is_cut_off = is_cut_off && !calls.is_empty();
         if !is_cut_off {
-            self.open.extend(later::mark(&mut event, &calls, &self.tools, cx));
+            self.open.extend(long_running::mark(&mut event, &calls, &self.tools, cx));
         }
         (event, calls, is_cut_off)
     }
 
-    /// Tells the model that its calls were cut off: their arguments may parse all the same, and say something else than was
-    /// meant.
+    /// Reports to the model that its calls were cut off. Cut-off arguments may still parse, with
+    /// another meaning than intended.
     ///
     /// # Errors
-    /// The second time.
-    async fn cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
+    /// Fails on the second occurrence in a turn.
+    async fn report_cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
         if std::mem::replace(&mut self.was_cut_off, true) {
             return Err(no_answer::calls_cut_off());
         }
-        let content = calls::not_run(calls, no_answer::NOT_RUN);
+        let content = calls::error_responses(calls, no_answer::NOT_RUN);
         cx.emit(Event::new().with_content(content)).await.map(drop)
     }
 
-    /// Runs the calls of an answer, and does what they ask for. Says whether the turn is over, but for the calls in `open`.
+    /// Executes the calls of a reply and performs the actions that they request. Returns whether
+    /// the turn is complete, except for the calls in `open`.
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
-        let given = self.tools.responds().then(|| respond::given(calls)).flatten();
-        let Answers { content, mut actions, refused, skipping } =
+        let answer = self.tools.has_answer_tool().then(|| respond::answer_argument(calls)).flatten();
+        let CallResponses { content, mut actions, refused, skipping } =
             calls::answer(&self.tools, calls, &self.open, cx).await?;
-        // The last reply of a live run's agent has said why it is silent.
+        // In a live run, the last reply before this call has recorded the reason for silence.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
-            cx.frame.unwritten = Some(no_answer::skipped(&call.name));
+            cx.frame.unwritten = Some(no_answer::summary_skipped(&call.name));
         }
-        let spent = self.repair.called(self.agent, given, &content, cx);
-        // What was refused does not run, so nothing more comes of it.
+        let spent = self.repair.note_tool_calls(self.agent, answer, &content, cx);
+        // A refused call does not run, so its response never comes from outside.
         self.open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
-        // Nothing is to be said before the answers come.
+        // Without a response there is nothing to report to the model yet.
         let mut is_last = is_silent;
         if !is_silent {
             let event = response_event(&actions).with_content(content);
@@ -145,7 +154,7 @@ impl<'a> Turn<'a> {
         }
         spent?;
         if let Some(answer) = actions.set_model_response.take() {
-            let event = answered(self.agent, respond::event(&answer), answer);
+            let event = with_output(self.agent, respond::event(&answer), answer);
             cx.emit(event).await?;
             is_last = true;
         }
@@ -161,8 +170,8 @@ impl<'a> Turn<'a> {
         Ok(is_last)
     }
 
-    /// Asks until the model calls tools, or gives an answer that fits.
-    async fn fitting(&mut self, cx: &mut Context) -> Result<Fitting> {
+    /// Calls the model until it calls tools or gives an answer that fits.
+    async fn fitting_reply(&mut self, cx: &mut Context) -> Result<FittingReply> {
         let agent = self.agent;
         loop {
             let mut response = self.ask(cx).await?;
@@ -179,14 +188,14 @@ impl<'a> Turn<'a> {
                 Ok(value) => return Ok((response, value)),
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
-                    // In a box: nearly all answers fit.
+                    // Boxed, because almost all answers fit.
                     Box::pin(self.repair.refuse(agent, response, misfit, is_last, cx)).await?;
                 }
             }
         }
     }
 
-    /// One model call, if there may be one more.
+    /// Calls the model once, if the limits permit a further call.
     async fn ask(&mut self, cx: &mut Context) -> Result<ModelResponse> {
         let (agent, models) = (self.agent, &self.models);
         if let Some(max) = limit(agent, cx).filter(|max| self.number >= *max)
@@ -200,7 +209,7 @@ impl<'a> Turn<'a> {
                 .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
         }
         if let Some(compaction) = &agent.compact {
-            // In a box: few agents have one.
+            // Boxed, because few agents have a compaction.
             Box::pin(compact::run(agent, compaction, models, self.number, cx)).await?;
         }
         let mut request = Arc::new(self.request(cx).await?);
@@ -208,14 +217,14 @@ impl<'a> Turn<'a> {
         if let Some(response) = hooks::before_model(&self.tools, changed, &mut self.asked, cx).await? {
             return Ok(response);
         }
-        let answer = counted(agent, CallKind::Model, models, request.clone(), cx).await?;
+        let answer = call_model(agent, CallKind::Model, models, request.clone(), cx).await?;
         if !hooks::is_watched(agent, cx) {
-            return answer.map(no_answer::named);
+            return answer.map(no_answer::with_no_content_code);
         }
         Box::pin(hooks::after_call(agent, &request, answer, &mut self.asked, cx)).await
     }
 
-    /// What the model is asked next.
+    /// Returns the next request to the model.
     async fn request(&self, cx: &mut Context) -> Result<ModelRequest> {
         let mut request = request::build(self.agent, &self.tools, cx, self.number).await?;
         request.contents.extend(self.repair.contents());
@@ -223,10 +232,11 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// An answer that fits, with the key of the agent, and its value.
-type Fitting = (ModelResponse, Option<(Name, Value)>);
+/// A reply that fits the output type, with the output key and its value.
+type FittingReply = (ModelResponse, Option<(Name, Value)>);
 
-/// The agent's models: its own, those of an agent above it, or the runner's.
+/// Returns the agent's models: its own model, the model of an agent above it, or the runner's
+/// model.
 fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
     let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
@@ -237,25 +247,26 @@ fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
     })
 }
 
-/// An answer that came by a tool, with the output in it.
-fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
+/// Adds the output to the event of an answer that a tool received.
+fn with_output(agent: &LlmAgent, event: Event, answer: Value) -> Event {
     match agent.output.as_ref().and_then(|output| output.key.clone()) {
         Some(key) => event.with_state(key, answer),
         None => event,
     }
 }
 
-/// The most model calls of a turn; where agents hand over to each other, of all turns at this place.
+/// Returns the maximum of model calls per turn. If the agent receives handovers, returns the
+/// maximum over all its turns at this place.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
     let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
     if counted { agent.max_calls() } else { agent.max_turns() }
 }
 
-/// Makes a call, which counts in all limits and budgets.
+/// Makes a model call that counts in all limits and budgets.
 ///
 /// # Errors
-/// When there may be no more calls; inside, that of the call.
-pub(super) async fn counted(
+/// Fails if a limit or budget permits no further call. The inner result is the result of the call.
+pub(super) async fn call_model(
     agent: &LlmAgent,
     kind: CallKind,
     models: &Chain,
@@ -265,14 +276,14 @@ pub(super) async fn counted(
     let is_recorded = cx.is_recorded(kind, &call::name(kind));
     cx.run.count_llm_call(is_recorded)?;
     cx.count_call(is_recorded)?;
-    // Given back when the answer is counted. In a box: few runs have a budget.
+    // Released when the usage of the reply is counted. Boxed, because few runs have a budget.
     let mut _held = None;
     if cx.has_budget() && !is_recorded {
         _held = Some(Box::pin(cx.reserve(models, &request)).await?);
     }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let (run, trace) = (cx.run.clone(), cx.trace.clone());
-    let call = Call { kind, models: models.clone(), request, timeout, retry, run, trace };
+    let call = ModelCall { kind, models: models.clone(), request, timeout, retry, run, trace };
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
         let usage = Usage { calls: 1, ..response.usage };
@@ -283,7 +294,7 @@ pub(super) async fn counted(
     Ok(response)
 }
 
-/// Counts calls of tools before they are made; those of the runtime's own are none.
+/// Counts tool calls before they start, except for calls of the runtime's own tools.
 pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
     let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
@@ -293,8 +304,9 @@ pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Resu
     Ok(())
 }
 
-/// The event of an answer, with the output in it when it is the last word, and the calls in it.
-fn answer_event(
+/// Returns the event of a reply with the tool calls in it. The last reply of a turn contains the
+/// output.
+fn read_reply(
     mut response: ModelResponse,
     value: Option<(Name, Value)>,
     turn: u32,
@@ -306,9 +318,11 @@ fn answer_event(
     let mut place = None;
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part {
-            // Some providers give all calls of a reply one id, or those of all replies.
+            // Some providers give the same id to all calls of a reply, or reuse ids in later
+            // replies.
             if call.id.is_empty() || !call_ids.insert(call.id.clone()) {
-                // Made of the place, so that a run that is taken up again makes the same.
+                // Derived from the position in the run, so that a resumed run generates the same
+                // id.
                 let place = place.get_or_insert_with(|| {
                     format!("{OWN_ID}{:x}-{}-{turn}.", cx.run_id().as_u128(), cx.path())
                 });
@@ -321,7 +335,7 @@ fn answer_event(
         }
     }
     let mut event = Event::new();
-    // As in ADK: what the provider withheld has no content at all, and an empty answer has one without parts.
+    // As in ADK, a withheld reply has no content, and an empty reply has content without parts.
     let is_withheld = response.error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
     if !is_withheld || !content.parts.is_empty() {
         event = event.with_content(content);
@@ -329,12 +343,12 @@ fn answer_event(
     if let Some((key, value)) = value {
         event = event.with_state(key, value);
     }
-    tell(&mut event, response, cx);
+    add_call_details(&mut event, response, cx);
     (event, calls)
 }
 
-/// Tells in an event what its model call used, and how it ended.
-pub(super) fn tell(event: &mut Event, response: ModelResponse, cx: &Context) {
+/// Adds the usage, the finish reason and the error of a model call to an event.
+pub(super) fn add_call_details(event: &mut Event, response: ModelResponse, cx: &Context) {
     let ModelResponse { content: _, finish_reason, usage, model_version, error_code, error_message } =
         response;
     if usage != Usage::default()
@@ -350,7 +364,7 @@ pub(super) fn tell(event: &mut Event, response: ModelResponse, cx: &Context) {
             let cost = format!("{} {}", usage.cost, prices.currency());
             details.custom_metadata.insert(COST_KEY.to_owned(), cost.into());
         }
-        // ADK knows no such count.
+        // ADK's usage has no field for the cost.
         let usage = Usage { cost: Money::ZERO, ..usage };
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
@@ -360,7 +374,7 @@ pub(super) fn tell(event: &mut Event, response: ModelResponse, cx: &Context) {
     }
 }
 
-/// Reads arguments that came as another text than JSON alone.
+/// Parses arguments that are JSON inside another text.
 fn read_arguments(call: &mut FunctionCall) {
     let mut is_object = |args: &mut Value| {
         if args.is_object() && depth::check(args).is_ok() {

@@ -8,10 +8,11 @@ use crate::{BoxFuture, Content, FunctionResponse, Part, Result, Role};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// Loads the artifacts and adds them to the session: the model reads the names of all artifacts of the session, and those that it
-/// asks for are a part of the next request.
+/// Loads the artifacts and adds them to the session. The model reads the names of all artifacts of
+/// the session. The next request contains the artifacts that the model asks for.
 ///
-/// They are loaded for that request alone, and are no part of the log; the list of names is recorded.
+/// Artifacts are loaded only for that request and do not enter the log. The list of names is
+/// recorded.
 #[allow(non_camel_case_types, reason = "the name that it has in `tools`")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct load_artifacts {}
@@ -38,7 +39,7 @@ impl Tool for load_artifacts {
     }
 }
 
-/// The names that a call asks for, or its answer has.
+/// Returns the artifact names in the arguments or in the result of a call.
 fn names(args: &ToolArgs) -> Result<Vec<String>, ToolError> {
     let names = args.get("artifact_names").cloned().unwrap_or_else(|| json!([]));
     serde_json::from_value(names)
@@ -56,7 +57,7 @@ impl ProcessRequest for load_artifacts {
             if all.is_empty() {
                 return Ok(());
             }
-            // In ADK's words.
+            // The text is ADK's instruction.
             let all = Value::from(all);
             append_instruction(
                 request,

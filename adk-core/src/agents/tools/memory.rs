@@ -13,15 +13,16 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-/// Loads the memory for the current user: the model searches what was said in earlier sessions.
+/// Loads the memory for the current user. The model searches messages of earlier sessions.
 ///
-/// It needs a [`MemoryService`](crate::memory::MemoryService). The result is `{"memories": [...]}`, at most
-/// [`MAX_MEMORIES`](crate::memory::MAX_MEMORIES) with their `content`, `author` and `timestamp`.
+/// The tool needs a [`MemoryService`](crate::memory::MemoryService). The result is
+/// `{"memories": [...]}` with at most [`MAX_MEMORIES`](crate::memory::MAX_MEMORIES) entries, each
+/// with `content`, `author` and `timestamp`.
 #[allow(non_camel_case_types, reason = "the name that it has in `tools`")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct load_memory {}
 
-/// In ADK's words, as the other texts for models in this file.
+/// ADK's instruction, like the other texts for models in this file.
 const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questions. If any questions need\n\
     you to look up the memory, you should call load_memory function with a query.";
 
@@ -64,11 +65,11 @@ impl ProcessRequest for load_memory {
     }
 }
 
-/// Searches the memory of the user for what the user said last in the run, and puts what it finds into the system instruction of
-/// each model call of the agent. The model does not see it as a tool.
+/// Searches the memory of the user for the last message of the user in the run. Adds the result to
+/// the system instruction of each model call of the agent. The model does not see a tool.
 ///
-/// It needs a [`MemoryService`](crate::memory::MemoryService). The search is recorded: a run that is taken up again has the
-/// same result.
+/// The tool needs a [`MemoryService`](crate::memory::MemoryService). The search is recorded: a
+/// resumed run has the same result.
 #[allow(non_camel_case_types, reason = "the name that it has in `tools`")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct preload_memory {}
@@ -103,8 +104,8 @@ impl ProcessRequest for preload_memory {
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             cx.services().memory()?;
-            let Some(said) = cx.user_content() else { return Ok(()) };
-            let found = cx.search_memory(&said.text()).await?;
+            let Some(message) = cx.user_content() else { return Ok(()) };
+            let found = cx.search_memory(&message.text()).await?;
             if !found.is_empty() {
                 append_instruction(request, &past_conversations(&found));
             }
@@ -118,10 +119,15 @@ fn past_conversations(memories: &[MemoryEntry]) -> String {
         They may be useful for answering the user's current query.\n<PAST_CONVERSATIONS>\n"
         .to_owned();
     for MemoryEntry { content, author, timestamp, .. } in memories {
-        // Writing to a string cannot fail. What was said cannot end the block.
-        let said = content.text().replace(END, "</past_conversations>");
+        // Writes to a string cannot fail. A message cannot end the block, because the end tag is
+        // replaced.
+        let message = content.text().replace(END, "</past_conversations>");
         let _ = if timestamp.is_empty() { Ok(()) } else { writeln!(text, "Time: {timestamp}") };
-        let _ = if author.is_empty() { writeln!(text, "{said}") } else { writeln!(text, "{author}: {said}") };
+        let _ = if author.is_empty() {
+            writeln!(text, "{message}")
+        } else {
+            writeln!(text, "{author}: {message}")
+        };
     }
     text + END
 }

@@ -1,4 +1,4 @@
-//! [`Gate`]: the calls of one provider, let through in turns.
+//! [`Gate`]: a queue that admits the calls of one provider within its [`RateLimit`].
 
 use super::RateLimit;
 use crate::RunId;
@@ -9,34 +9,35 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// The time over which calls and tokens are counted.
+/// The period in which calls and tokens are counted.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Lets calls of a provider through as its limit allows. Runs take turns: one that wants many calls at once delays another by one.
+/// Admits calls of a provider as its limit allows. Runs take turns, so a run with many calls delays
+/// another run by only one call.
 #[derive(Debug)]
 pub(crate) struct Gate {
     limit: RateLimit,
-    state: Mutex<State>,
+    state: Mutex<GateState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// The runs in the order of their turns, each with its calls. None is empty.
+struct GateState {
+    /// The runs in the order of their turns, each with its waiting calls, at least one.
     waiting: VecDeque<(RunId, VecDeque<Arc<Notify>>)>,
-    /// The calls of the last minute, oldest first.
-    recent: VecDeque<Call>,
-    /// Those of `recent` together.
+    /// The calls that started in the last minute, oldest first.
+    recent: VecDeque<RecentCall>,
+    /// The sum of the tokens of `recent`.
     tokens: u64,
-    /// How many are in flight.
+    /// Number of calls in flight.
     open: u32,
-    /// How many were let through.
+    /// Number of admitted calls, which numbers them.
     count: u64,
-    /// The provider has asked to be left alone until then.
-    closed: Option<Instant>,
+    /// The end of a pause that the provider requested.
+    paused_until: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct RecentCall {
     number: u64,
     at: Instant,
     tokens: u64,
@@ -51,12 +52,12 @@ impl Gate {
         &self.limit
     }
 
-    /// Waits until that call of a run may be made, which needs about so many tokens.
+    /// Waits until a call of `run` with an estimated number of tokens may start.
     pub(crate) async fn enter(self: &Arc<Self>, run: RunId, tokens: u64) -> Permit {
-        let place = Place::take(self, run);
+        let waiting = WaitingCall::enqueue(self, run);
         loop {
-            let woken = place.turn.notified();
-            match place.try_pass(tokens) {
+            let woken = waiting.turn.notified();
+            match waiting.try_pass(tokens) {
                 Pass::Through(number) => return Permit { gate: self.clone(), number },
                 Pass::At(time) => drop(timeout_at(time, woken).await),
                 Pass::Later => woken.await,
@@ -64,32 +65,32 @@ impl Gate {
         }
     }
 
-    /// Lets nothing through for that time.
-    pub(crate) fn close(&self, wait: Duration) {
+    /// Admits no calls for this time.
+    pub(crate) fn pause(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut state = lock(&self.state);
-        state.closed = state.closed.max(until);
+        state.paused_until = state.paused_until.max(until);
     }
 }
 
-/// What a call at the gate may do.
+/// The decision on a waiting call.
 enum Pass {
     Through(u64),
-    /// Not before that time.
+    /// The call may start at this time at the earliest.
     At(Instant),
-    /// When another has ended, or has had its turn.
+    /// The call waits until another call ends or leaves the queue.
     Later,
 }
 
-/// A call that waits at the gate.
-struct Place<'a> {
+/// A call that waits at the gate. Dropping it removes it from the queue.
+struct WaitingCall<'a> {
     gate: &'a Gate,
     run: RunId,
     turn: Arc<Notify>,
 }
 
-impl<'a> Place<'a> {
-    fn take(gate: &'a Gate, run: RunId) -> Self {
+impl<'a> WaitingCall<'a> {
+    fn enqueue(gate: &'a Gate, run: RunId) -> Self {
         let turn = Arc::new(Notify::new());
         let mut state = lock(&gate.state);
         match state.waiting.iter_mut().find(|(other, _)| *other == run) {
@@ -105,9 +106,9 @@ impl<'a> Place<'a> {
             return Pass::Later;
         }
         let now = Instant::now();
-        match state.blocked(&self.gate.limit, tokens, now) {
+        match state.admit(&self.gate.limit, tokens, now) {
             Pass::Through(number) => {
-                state.recent.push_back(Call { number, at: now, tokens });
+                state.recent.push_back(RecentCall { number, at: now, tokens });
                 (state.tokens, state.open) = (state.tokens.saturating_add(tokens), state.open + 1);
                 Pass::Through(number)
             }
@@ -116,8 +117,9 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
-    /// It has passed, or nobody waits for it any more: the next run is next.
+impl Drop for WaitingCall<'_> {
+    /// Removes the call and moves its run to the end of the queue, after a pass as well as after a
+    /// cancellation.
     fn drop(&mut self) {
         let mut state = lock(&self.gate.state);
         if let Some(at) = state.waiting.iter().position(|(run, _)| *run == self.run)
@@ -132,7 +134,7 @@ impl Drop for Place<'_> {
     }
 }
 
-impl State {
+impl GateState {
     fn next(&self) -> Option<&Arc<Notify>> {
         self.waiting.front().and_then(|(_, calls)| calls.front())
     }
@@ -143,15 +145,16 @@ impl State {
         }
     }
 
-    /// What is in the way of a call that needs so many tokens.
-    fn blocked(&mut self, limit: &RateLimit, tokens: u64, now: Instant) -> Pass {
+    /// Decides whether a call with this number of tokens may start now, and numbers the call if it
+    /// may.
+    fn admit(&mut self, limit: &RateLimit, tokens: u64, now: Instant) -> Pass {
         while let Some(call) = self.recent.pop_front_if(|call| now >= call.at + WINDOW) {
             self.tokens -= call.tokens;
         }
         if limit.concurrency.is_some_and(|most| self.open >= most) {
             return Pass::Later;
         }
-        let closed = self.closed.filter(|until| *until > now);
+        let paused = self.paused_until.filter(|until| *until > now);
         let calls = limit.calls.and_then(|most| {
             let oldest = self.recent.len().checked_sub(most as usize)?;
             self.recent.get(oldest).map(|call| call.at + WINDOW)
@@ -166,7 +169,7 @@ impl State {
             }
             until
         });
-        match closed.max(calls).max(tokens) {
+        match paused.max(calls).max(tokens) {
             Some(time) => Pass::At(time),
             None => {
                 self.count += 1;
@@ -176,7 +179,7 @@ impl State {
     }
 }
 
-/// A call that was let through; it has ended when this is dropped.
+/// An admitted call. Dropping it ends the call.
 #[derive(Debug)]
 pub(crate) struct Permit {
     gate: Arc<Gate>,
@@ -184,7 +187,7 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// So many tokens it was in truth.
+    /// Replaces the estimated tokens by the actual number.
     pub(crate) fn settle(&self, tokens: u64) {
         let mut state = lock(&self.gate.state);
         if let Ok(at) = state.recent.binary_search_by_key(&self.number, |call| call.number)
@@ -196,9 +199,9 @@ impl Permit {
         state.wake();
     }
 
-    /// The provider asks to be left alone for that time.
-    pub(crate) fn close(&self, wait: Duration) {
-        self.gate.close(wait);
+    /// Pauses the provider for the time that it requested.
+    pub(crate) fn pause(&self, wait: Duration) {
+        self.gate.pause(wait);
     }
 }
 

@@ -1,22 +1,23 @@
-//! [`Contents`]: the conversation in a request, whose messages are shared with the log.
+//! [`Contents`]: the conversation of a request. The session's log and the request share its
+//! messages.
 
 use crate::content::Content;
 use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
-/// What holds a message: the message itself, or the event that said it.
-pub(crate) trait Says: Send + Sync {
-    /// The message.
+/// Owner of a message: the message itself, or the event that contains it.
+pub(crate) trait MessageSource: Send + Sync {
+    /// Returns the message.
     fn content(&self) -> &Content;
 
-    /// The message to change, where it is here by itself.
+    /// Returns the message for changes, if it is not part of an event.
     fn content_mut(&mut self) -> Option<&mut Content> {
         None
     }
 }
 
-impl Says for Content {
+impl MessageSource for Content {
     fn content(&self) -> &Content {
         self
     }
@@ -28,8 +29,9 @@ impl Says for Content {
 
 /// A conversation, oldest message first.
 ///
-/// Clones share it, and its messages are those of the session's log, so a request costs what is new in it. Who changes one,
-/// such as a callback before the model, changes no other.
+/// Clones share the messages with each other and with the session's log, so the cost of a request
+/// depends only on its new messages. A change, such as by a callback before the model call, affects
+/// only this value.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -42,37 +44,37 @@ impl Says for Content {
 /// assert_eq!(contents.iter().map(Content::text).collect::<Vec<_>>(), ["Good day.", "Who are you?"]);
 /// ```
 #[derive(Clone, Default)]
-pub struct Contents(Arc<Vec<Arc<dyn Says>>>);
+pub struct Contents(Arc<Vec<Arc<dyn MessageSource>>>);
 
 impl Contents {
-    /// How many messages.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing was said.
+    /// Reports whether the conversation has no messages.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The messages, oldest first.
+    /// Returns the messages, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Content> + ExactSizeIterator {
-        self.0.iter().map(|said| said.content())
+        self.0.iter().map(|message| message.content())
     }
 
-    /// The oldest message.
+    /// Returns the oldest message.
     pub fn first(&self) -> Option<&Content> {
-        self.0.first().map(|said| said.content())
+        self.0.first().map(|message| message.content())
     }
 
-    /// The newest message.
+    /// Returns the newest message.
     pub fn last(&self) -> Option<&Content> {
-        self.0.last().map(|said| said.content())
+        self.0.last().map(|message| message.content())
     }
 
-    /// The message at a place, counted from 0.
+    /// Returns the message at an index.
     pub fn get(&self, at: usize) -> Option<&Content> {
-        self.0.get(at).map(|said| said.content())
+        self.0.get(at).map(|message| message.content())
     }
 
     /// Adds a message.
@@ -80,12 +82,12 @@ impl Contents {
         self.share(Arc::new(content));
     }
 
-    /// Keeps the messages that are wanted.
+    /// Keeps the messages for which `keep` returns `true`.
     pub fn retain(&mut self, mut keep: impl FnMut(&Content) -> bool) {
-        Arc::make_mut(&mut self.0).retain(|said| keep(said.content()));
+        Arc::make_mut(&mut self.0).retain(|message| keep(message.content()));
     }
 
-    /// Keeps the oldest so many messages.
+    /// Keeps the oldest `len` messages.
     pub fn truncate(&mut self, len: usize) {
         Arc::make_mut(&mut self.0).truncate(len);
     }
@@ -98,9 +100,10 @@ impl Contents {
         }
     }
 
-    /// Adds a message that others hold as well. It is copied for nobody but who has a clone of the conversation.
-    pub(crate) fn share(&mut self, said: Arc<dyn Says>) {
-        Arc::make_mut(&mut self.0).push(said);
+    /// Adds a message that the log also holds. Copies the list of messages only if a clone of the
+    /// conversation exists.
+    pub(crate) fn share(&mut self, message: Arc<dyn MessageSource>) {
+        Arc::make_mut(&mut self.0).push(message);
     }
 }
 
@@ -112,12 +115,12 @@ impl Index<usize> for Contents {
     }
 }
 
-/// Changes a message here; the log and other requests keep it as it was.
+/// Changes a message of this value; the log and other requests keep the original.
 impl IndexMut<usize> for Contents {
     fn index_mut(&mut self, at: usize) -> &mut Content {
-        let said = &mut Arc::make_mut(&mut self.0)[at];
-        *said = Arc::new(said.content().clone());
-        Arc::get_mut(said).and_then(Says::content_mut).expect("nobody else has what was just made")
+        let message = &mut Arc::make_mut(&mut self.0)[at];
+        *message = Arc::new(message.content().clone());
+        Arc::get_mut(message).and_then(MessageSource::content_mut).expect("a new message has no other owner")
     }
 }
 
@@ -129,7 +132,9 @@ impl From<Vec<Content>> for Contents {
 
 impl FromIterator<Content> for Contents {
     fn from_iter<I: IntoIterator<Item = Content>>(contents: I) -> Self {
-        Self(Arc::new(contents.into_iter().map(|content| Arc::new(content) as Arc<dyn Says>).collect()))
+        Self(Arc::new(
+            contents.into_iter().map(|content| Arc::new(content) as Arc<dyn MessageSource>).collect(),
+        ))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! [`ModelRequest`]: the input of one model call.
 
 use super::Contents;
 use crate::{Name, Part, Path, RunId};
@@ -11,35 +11,36 @@ use std::sync::Arc;
 pub struct ModelRequest {
     /// The system instruction; empty for none.
     pub system_instruction: String,
-    /// How many bytes at the beginning of the system instruction are the same in all calls of the agent: what is before its first
-    /// placeholder. Providers whose caches want marks get one there.
+    /// Length in bytes of the part of the system instruction that is equal in all calls of the
+    /// agent: the part before its first placeholder. Providers with explicit cache markers get a
+    /// marker after this part.
     pub fixed_len: usize,
     /// The conversation so far, oldest first.
     pub contents: Contents,
-    /// The tools that may be called.
+    /// The tools that the model may call.
     pub tools: Vec<ToolDeclaration>,
-    /// The JSON schema that the answer has to fit; `None` for free text.
+    /// The JSON schema of the reply; `None` for free text.
     pub response_schema: Option<Arc<Value>>,
-    /// Sampling and limits.
+    /// Sampling parameters and limits.
     pub config: GenerationConfig,
-    /// Whether pieces of the answer are wanted as they come.
+    /// Whether the model should stream pieces of its reply.
     pub stream: bool,
-    /// Who asks. No part of what is sent.
+    /// Origin of the call. Not sent to the provider.
     pub info: CallInfo,
 }
 
 impl ModelRequest {
-    /// About how many tokens the call needs, with the longest answer that is asked for.
+    /// Estimates the tokens of the call, including a reply of the maximal length.
     pub(crate) fn tokens(&self) -> u64 {
         self.input_tokens() + u64::from(self.config.max_output_tokens.unwrap_or_default())
     }
 
-    /// About how many tokens the request has: one for 4 bytes.
+    /// Estimates the tokens of the request, at 4 bytes per token.
     pub(crate) fn input_tokens(&self) -> u64 {
         let json = |value: &Value| value.to_string().len();
         let part = |part: &Part| match part {
             Part::Text(text) => text.len(),
-            // Media are counted by their size in pictures and seconds, which nobody knows here.
+            // Providers count media by image size and duration, which are unknown here.
             Part::InlineData(_) | Part::FileData(_) => 4_000,
             part => serde_json::to_string(part).map_or(0, |text| text.len()),
         };
@@ -52,38 +53,38 @@ impl ModelRequest {
     }
 }
 
-/// Sampling and limits of a call; `None` leaves the choice to the provider.
+/// Sampling parameters and limits of a call; `None` leaves the choice to the provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GenerationConfig {
-    /// Randomness, 0 for none.
+    /// Randomness; 0 for none.
     pub temperature: Option<f64>,
-    /// Nucleus sampling, 0 to 1.
+    /// Nucleus sampling, from 0 to 1.
     pub top_p: Option<f64>,
-    /// The most tokens to answer with.
+    /// Maximum number of tokens in the reply.
     pub max_output_tokens: Option<u32>,
-    /// Texts that end the answer.
+    /// Texts that end the reply.
     pub stop: Vec<String>,
-    /// For repeatable sampling, where the provider has it.
+    /// Seed for repeatable sampling, if the provider supports it.
     pub seed: Option<u64>,
 }
 
-/// A tool as the model sees it.
+/// The declaration of a tool that a model reads.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolDeclaration {
-    /// The name to call it by.
+    /// The name that the model calls.
     pub name: Name,
-    /// When and how to use it.
+    /// The purpose of the tool, and when to call it.
     pub description: Arc<str>,
-    /// The JSON schema of its arguments, an object, everything inline.
+    /// The JSON schema of the arguments: an object without references.
     pub parameters: Arc<Value>,
-    /// Whether it may end a loop. No part of what is sent.
+    /// Whether the tool may end a loop. Not sent to the provider.
     pub escalates: bool,
 }
 
 impl ToolDeclaration {
-    /// A declaration.
+    /// Creates a declaration.
     pub fn new(
         name: impl Into<Name>,
         description: impl Into<Arc<str>>,
@@ -97,7 +98,7 @@ impl ToolDeclaration {
         }
     }
 
-    /// Says whether it may end a loop.
+    /// Sets whether the tool may end a loop.
     #[must_use]
     pub fn escalates(mut self, yes: bool) -> Self {
         self.escalates = yes;
@@ -105,20 +106,21 @@ impl ToolDeclaration {
     }
 }
 
-/// Who asks: for models that answer without a network, and for logs.
+/// Origin of a model call, for logs and for models that answer without a network.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallInfo {
-    /// The agent's name.
+    /// The name of the agent.
     pub agent: Name,
-    /// Its path, with rounds.
+    /// The path of the agent, with rounds.
     pub path: Path,
-    /// The run.
+    /// The id of the run.
     pub run_id: RunId,
-    /// Which call of this agent's turn, counted from 0.
+    /// The index of the call in the agent's turn.
     pub turn: u32,
-    /// Another agent has handed over to it.
+    /// Whether another agent handed over to this agent.
     pub handed_over: bool,
-    /// It asks for a summary of its conversation, see [`Compaction`](crate::llm::Compaction).
+    /// Whether the call requests a summary of the conversation, see
+    /// [`Compaction`](crate::llm::Compaction).
     pub is_summary: bool,
 }

@@ -1,51 +1,52 @@
-//! What a model answers.
+//! [`ModelResponse`]: the reply of a model.
 
 use crate::Content;
 use crate::spec::Money;
 use serde::{Deserialize, Serialize};
 
-/// A piece of an answer, or all of it.
+/// A piece of a reply, or the whole reply.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ModelChunk {
-    /// More text.
+    /// The next piece of text.
     Text(String),
-    /// More thinking.
+    /// The next piece of a thought.
     Thought(String),
-    /// The whole answer; the last thing in the stream.
+    /// The whole reply; the last value of the stream.
     Done(ModelResponse),
 }
 
-/// The whole answer of a model. It is what a journal records of the call.
+/// The whole reply of a model. A journal records it as the result of the model call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct ModelResponse {
-    /// What it said; no parts is an empty answer.
+    /// The content of the reply; an empty reply has no parts.
     pub content: Content,
-    /// Why it stopped. Only the content shows whether it called tools.
+    /// The reason why the model stopped. The reason does not show whether the model called tools;
+    /// the content does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// Tokens.
+    /// Token counts of the call.
     pub usage: Usage,
-    /// The version that answered, as the provider calls it.
+    /// The version of the model, as the provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_version: Option<String>,
-    /// Set when the model answered with an error in place of content.
+    /// The error code, if the model replied with an error in place of content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// The provider's words for it.
+    /// The provider's message for `error_code`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
 }
 
 impl ModelResponse {
-    /// An answer of this content.
+    /// Creates a reply with this content.
     pub fn new(content: Content) -> Self {
         Self { content, ..Self::default() }
     }
 
-    /// With token counts.
+    /// Sets the token counts.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
@@ -71,71 +72,72 @@ impl From<String> for ModelResponse {
     }
 }
 
-/// Why a model stopped. JSON is ADK's spelling, such as `MAX_TOKENS`.
+/// The reason why a model stopped. In JSON it has ADK's spelling, such as `MAX_TOKENS`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was done.
+    /// The reply is complete.
     Stop,
-    /// The limit of tokens was met.
+    /// The reply reached the token limit.
     MaxTokens,
-    /// A filter ended it.
+    /// A safety filter ended the reply.
     Safety,
-    /// Anything else, in the provider's words.
+    /// Another reason, in the provider's words.
     #[serde(untagged)]
     Other(String),
 }
 
-/// Tokens of one call, or of many added up.
+/// Token counts and cost of one model call, or the sum of several calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens of the request.
+    /// Number of input tokens.
     #[serde(rename = "promptTokenCount", alias = "prompt_token_count")]
     pub input_tokens: u64,
-    /// Tokens of the answer, thoughts included.
+    /// Number of output tokens, including thoughts.
     #[serde(rename = "candidatesTokenCount", alias = "candidates_token_count")]
     pub output_tokens: u64,
-    /// Those of the input that came from a cache.
+    /// Number of input tokens that the provider read from a cache.
     #[serde(
         rename = "cachedContentTokenCount",
         alias = "cached_content_token_count",
         skip_serializing_if = "is_zero"
     )]
     pub cached_tokens: u64,
-    /// Those of the output that were thoughts.
+    /// Number of output tokens that were thoughts.
     #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count", skip_serializing_if = "is_zero")]
     pub thought_tokens: u64,
-    /// What it cost by the runner's prices; nothing where there are none, or none for its model.
+    /// Cost by the runner's prices; zero if the runner has no prices, or none for the model.
     #[serde(skip_serializing_if = "Money::is_zero")]
     pub cost: Money,
-    /// How many calls. The usage of one call, as an event tells it in ADK's form, has none.
+    /// Number of model calls. Zero in the usage of a single call, because ADK's form of an event
+    /// does not have this count.
     #[serde(skip_serializing_if = "is_zero")]
     pub calls: u64,
-    /// How many calls of tools the answers held, those of the runtime's own tools not counted.
+    /// Number of tool calls in the replies, without calls of the runtime's own tools.
     #[serde(skip_serializing_if = "is_zero")]
     pub tool_calls: u64,
 }
 
-/// ADK leaves out what it has no count for.
+/// Reports whether serialization skips a count, as ADK skips missing counts.
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
 impl Usage {
-    /// The counts of one call.
+    /// Creates the token counts of one call.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self { input_tokens, output_tokens, ..Self::default() }
     }
 
-    /// Whether there was none.
+    /// Reports whether all counts and the cost are zero.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Input and output together.
+    /// Returns the sum of input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -143,7 +145,7 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        // What a provider says may be anything.
+        // A provider may report any number, so additions saturate.
         let add = |sum: &mut u64, more| *sum = sum.saturating_add(more);
         add(&mut self.input_tokens, other.input_tokens);
         add(&mut self.output_tokens, other.output_tokens);

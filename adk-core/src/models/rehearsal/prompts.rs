@@ -1,23 +1,25 @@
-//! What a model is asked, for people to read before they pay for it.
+//! Printed requests of a [`Rehearsal`](super::Rehearsal), for users who check prompts before they
+//! pay for model calls.
 
-use super::Who;
+use super::AgentInRound;
 use crate::content::{Content, Part, Role};
 use crate::models::model::ModelRequest;
 use std::fmt;
 
-/// As many characters of a text are shown; the rest is counted.
+/// Maximum number of printed characters of a text; the rest is only counted.
 const SHOWN: usize = 2_000;
 
-/// A request: the filled prompt, what was heard since the model's last words, and the tools.
-pub(super) struct Prompt<'a>(pub(super) &'a ModelRequest);
+/// Displays a request: the filled prompt, the messages since the last reply of the model, and the
+/// tools.
+pub(super) struct PrintedRequest<'a>(pub(super) &'a ModelRequest);
 
-impl fmt::Display for Prompt<'_> {
+impl fmt::Display for PrintedRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let request = self.0;
-        writeln!(f, "{} is asked (at {}):", Who(request), request.info.path)?;
+        writeln!(f, "{} is asked (at {}):", AgentInRound(request), request.info.path)?;
         text(f, &request.system_instruction)?;
-        let heard = request.contents.iter().rev().take_while(|content| content.role != Role::Model).count();
-        let before = request.contents.len() - heard;
+        let newest = request.contents.iter().rev().take_while(|content| content.role != Role::Model).count();
+        let before = request.contents.len() - newest;
         if before > 0 {
             writeln!(f, "  after {before} earlier messages:")?;
         }
@@ -38,7 +40,7 @@ impl fmt::Display for Prompt<'_> {
 fn message(f: &mut fmt::Formatter<'_>, content: &Content) -> fmt::Result {
     for part in &content.parts {
         match part {
-            Part::Text(said) => text(f, said)?,
+            Part::Text(message) => text(f, message)?,
             Part::FunctionResponse(result) => {
                 writeln!(f, "  result of {}:", result.name)?;
                 text(f, &serde_json::Value::Object(result.response.clone()).to_string())?;

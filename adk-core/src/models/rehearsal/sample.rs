@@ -1,41 +1,43 @@
-//! A value that fits a JSON schema.
+//! [`Sampler`]: generates values that fit a JSON schema.
 
 use serde_json::{Map, Number, Value, json};
 
-/// How deep values are nested at the most; what is deeper is left out where it may be.
-const DEEPEST: usize = 16;
+/// Maximum depth of nested values. Deeper optional values are omitted.
+const MAX_DEPTH: usize = 16;
 
-/// Makes values of schemas as `schemars` writes them. A `pattern` and conditions (`if`, `not`) are not looked at.
+/// Generates values for schemas as `schemars` writes them. Ignores `pattern` and conditions (`if`,
+/// `not`).
 pub(super) struct Sampler {
     /// The round of the innermost loop, counted from 1.
     pub(super) round: u32,
-    /// In which round the loops end.
+    /// The round in which loops end.
     pub(super) rounds: u32,
 }
 
-/// The place of a value in a schema.
+/// The position of a value in a schema.
 #[derive(Clone)]
-struct At<'a> {
+struct SchemaPosition<'a> {
     root: &'a Value,
-    /// The property, or the schema around it: strings say it.
+    /// The name of the property, or of the schema that contains the value. Generated strings
+    /// contain it.
     name: &'a str,
-    /// The place in a list, from 0: its elements differ.
+    /// The index in a list, so that elements differ.
     index: usize,
-    /// References on the way, to see recursion.
+    /// The references that lead to this position, to detect recursion.
     refs: Vec<&'a str>,
     depth: usize,
 }
 
 impl Sampler {
-    /// A value of a schema, `null` where there is none. `name` says what the value is of.
+    /// Returns a value for a schema, or `null` if no value fits. Generated strings contain `name`.
     pub(super) fn sample(&self, schema: &Value, name: &str) -> Value {
-        let at = At { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
+        let at = SchemaPosition { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
         self.value(schema, &at).unwrap_or(Value::Null)
     }
 
-    /// `None` where a value would have to be endless, or where there is none.
-    fn value(&self, schema: &Value, at: &At<'_>) -> Option<Value> {
-        if at.depth > DEEPEST {
+    /// Returns `None` if the value would be endless, or if no value fits.
+    fn value(&self, schema: &Value, at: &SchemaPosition<'_>) -> Option<Value> {
+        if at.depth > MAX_DEPTH {
             return None;
         }
         let schema = match schema {
@@ -47,7 +49,7 @@ impl Sampler {
             return Some(value.clone());
         }
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return self.turns(values, at).next().cloned();
+            return self.rotation(values, at).next().cloned();
         }
         if let Some(example) = schema.get("examples").and_then(Value::as_array).and_then(|all| all.first()) {
             return Some(example.clone());
@@ -58,9 +60,9 @@ impl Sampler {
         for either in ["oneOf", "anyOf"] {
             if let Some(schemas) = schema.get(either).and_then(Value::as_array) {
                 let (null, some): (Vec<_>, Vec<_>) = schemas.iter().partition(|schema| is_null(schema));
-                let mut tried = self.turns(&some, at).chain(&null);
+                let mut tried = self.rotation(&some, at).chain(&null);
                 let value = tried.find_map(|schema| self.value(schema, at))?;
-                return Some(self.joined(value, schema, at));
+                return Some(self.with_properties(value, schema, at));
             }
         }
         if let Some(schemas) = schema.get("allOf").and_then(Value::as_array) {
@@ -69,7 +71,7 @@ impl Sampler {
             for value in values {
                 merge(&mut all, value?);
             }
-            return Some(self.joined(all, schema, at));
+            return Some(self.with_properties(all, schema, at));
         }
         match kind(schema) {
             "object" => self.object(schema, at),
@@ -82,8 +84,12 @@ impl Sampler {
         }
     }
 
-    /// One after the other, by round and place: in each round another is the first.
-    fn turns<'v, T>(&self, all: &'v [T], at: &At<'_>) -> impl Iterator<Item = &'v T> + use<'v, T> {
+    /// Returns all elements, beginning with another one in each round and at each index.
+    fn rotation<'v, T>(
+        &self,
+        all: &'v [T],
+        at: &SchemaPosition<'_>,
+    ) -> impl Iterator<Item = &'v T> + use<'v, T> {
         let first = match all.len() {
             0 => 0,
             len => (self.round as usize - 1 + at.index) % len,
@@ -91,18 +97,23 @@ impl Sampler {
         all[first..].iter().chain(&all[..first])
     }
 
-    fn reference<'a>(&self, pointer: &'a str, at: &At<'a>) -> Option<Value> {
+    fn reference<'a>(&self, pointer: &'a str, at: &SchemaPosition<'a>) -> Option<Value> {
         if at.refs.contains(&pointer) {
             return None;
         }
         let target = at.root.pointer(pointer.strip_prefix('#')?)?;
-        let mut inner = At { depth: at.depth + 1, ..at.clone() };
+        let mut inner = SchemaPosition { depth: at.depth + 1, ..at.clone() };
         inner.refs.push(pointer);
         self.value(target, &inner)
     }
 
-    /// The keywords next to `anyOf` or `allOf`: more properties of the same object.
-    fn joined(&self, mut value: Value, schema: &Map<String, Value>, at: &At<'_>) -> Value {
+    /// Adds the properties of an object schema that also has `anyOf` or `allOf`.
+    fn with_properties(
+        &self,
+        mut value: Value,
+        schema: &Map<String, Value>,
+        at: &SchemaPosition<'_>,
+    ) -> Value {
         if value.is_object()
             && schema.contains_key("properties")
             && let Some(beside) = self.object(schema, at)
@@ -112,7 +123,7 @@ impl Sampler {
         value
     }
 
-    fn object(&self, schema: &Map<String, Value>, at: &At<'_>) -> Option<Value> {
+    fn object(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Option<Value> {
         let required: Vec<&str> = schema
             .get("required")
             .and_then(Value::as_array)
@@ -123,7 +134,7 @@ impl Sampler {
         let mut made = Map::new();
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             for (name, schema) in properties {
-                let inner = At { name, depth: at.depth + 1, ..at.clone() };
+                let inner = SchemaPosition { name, depth: at.depth + 1, ..at.clone() };
                 match self.value(schema, &inner) {
                     Some(value) => drop(made.insert(name.clone(), value)),
                     None if required.contains(&name.as_str()) => return None,
@@ -131,8 +142,8 @@ impl Sampler {
                 }
             }
         } else if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
-            // A map: one entry shows its shape.
-            let inner = At { depth: at.depth + 1, ..at.clone() };
+            // A map shows its shape in one entry.
+            let inner = SchemaPosition { depth: at.depth + 1, ..at.clone() };
             if let Some(value) = self.value(values, &inner) {
                 made.insert(self.key(schema, at), value);
             }
@@ -140,8 +151,8 @@ impl Sampler {
         Some(Value::Object(made))
     }
 
-    /// The key of a map's entry; a map from numbers has keys that are numbers.
-    fn key(&self, schema: &Map<String, Value>, at: &At<'_>) -> String {
+    /// Returns the key of a map entry. A map with numeric keys has a pattern for digits.
+    fn key(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> String {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         match patterns.and_then(|patterns| patterns.keys().next()) {
             Some(pattern) if pattern.contains("\\d") => "1".to_owned(),
@@ -149,13 +160,13 @@ impl Sampler {
         }
     }
 
-    fn array(&self, schema: &Map<String, Value>, at: &At<'_>) -> Option<Value> {
+    fn array(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Option<Value> {
         let count = |key: &str| schema.get(key).and_then(Value::as_u64).map(|n| n as usize);
         let fixed = schema.get("prefixItems").and_then(Value::as_array);
         let least = count("minItems").unwrap_or(0);
         let fixed_len = fixed.map_or(0, Vec::len);
         let item = schema.get("items").filter(|item| **item != Value::Bool(false));
-        // Two elements, so that a list is seen to be one.
+        // Lists get two elements, so that they are recognizable as lists.
         let wanted = match item {
             Some(_) => (fixed_len + if fixed.is_none() { 2 } else { 0 }).max(least),
             None => fixed_len,
@@ -164,7 +175,7 @@ impl Sampler {
         let unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut made: Vec<Value> = Vec::new();
         for index in 0..wanted {
-            let inner = At { index, depth: at.depth + 1, ..at.clone() };
+            let inner = SchemaPosition { index, depth: at.depth + 1, ..at.clone() };
             let schema = fixed.and_then(|fixed| fixed.get(index)).or(item);
             match schema.map_or(Some(Value::Null), |schema| self.value(schema, &inner)) {
                 Some(value) if unique && made.contains(&value) => {}
@@ -176,16 +187,19 @@ impl Sampler {
         Some(Value::Array(made))
     }
 
-    /// From the lower limit in the first round to the upper one in the last; the round itself without limits.
-    fn number(&self, schema: &Map<String, Value>, at: &At<'_>, integer: bool) -> Option<Value> {
+    /// Returns the lower limit in the first round and the upper limit in the last round. Without
+    /// limits, returns the round.
+    fn number(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>, integer: bool) -> Option<Value> {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
         let step = limit("multipleOf").filter(|step| *step > 0.0).unwrap_or(if integer { 1.0 } else { 0.0 });
         let gap = if step > 0.0 { step } else { 0.5 };
         let low = limit("minimum").or(limit("exclusiveMinimum").map(|low| low + gap));
         let high = limit("maximum").or(limit("exclusiveMaximum").map(|high| high - gap));
-        // The limits of a type are none of the user's.
+        // Limits that schemars derives from the integer type are not limits of the user.
         let (low, high) = match (low, high, schema.get("format").and_then(Value::as_str)) {
-            (Some(low), Some(high), Some(format)) if format.contains("int") && is_types_own(low, high) => {
+            (Some(low), Some(high), Some(format))
+                if format.contains("int") && is_range_of_type(low, high) =>
+            {
                 (Some(low.max(0.0)), None)
             }
             other => (other.0, other.1),
@@ -212,7 +226,7 @@ impl Sampler {
         if integer { Some(Value::from(value as i64)) } else { Number::from_f64(value).map(Value::Number) }
     }
 
-    fn string(&self, schema: &Map<String, Value>, at: &At<'_>) -> Value {
+    fn string(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Value {
         let number = self.round as usize + at.index;
         let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
         let day = (number - 1) % 28 + 1;
@@ -248,7 +262,7 @@ impl Sampler {
     }
 }
 
-/// The first type that is not null; told by what else there is where none is named.
+/// Returns the first type that is not null. Without a type, derives the type from other keywords.
 fn kind(schema: &Map<String, Value>) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
@@ -266,8 +280,8 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const") == Some(&Value::Null)
 }
 
-/// Whether these are the limits of `u8`, `i8`, `u16` and so on.
-fn is_types_own(low: f64, high: f64) -> bool {
+/// Reports whether these are the limits of an integer type such as `u8` or `i16`.
+fn is_range_of_type(low: f64, high: f64) -> bool {
     [8, 16, 32, 64].iter().any(|bits| {
         let half = 2f64.powi(bits - 1);
         (low == 0.0 && high == half * 2.0 - 1.0) || (low == -half && high == half - 1.0)

@@ -1,4 +1,4 @@
-//! What is rehearsed fits the types that it is read as.
+//! Tests that generated values fit the types that read them.
 
 use super::*;
 use crate::Name;
@@ -14,7 +14,7 @@ fn sampler(round: u32) -> Sampler {
     Sampler { round, rounds: 2 }
 }
 
-/// The value fits the type, in several rounds.
+/// Checks that the values of several rounds fit the type, and returns the last value.
 fn fits<T: JsonSchema + Serialize + DeserializeOwned>() -> Value {
     let output = OutputKey::json::<T>("it");
     let schema = output.schema.map(|schema| schema()).unwrap();
@@ -34,7 +34,7 @@ enum Severity {
     High,
 }
 
-/// A documented enum is `oneOf` consts.
+/// A documented enum has the schema `oneOf` with constants.
 #[derive(JsonSchema, Serialize, Deserialize)]
 enum Documented {
     /// Fine.
@@ -133,41 +133,47 @@ fn values_fit_the_types_that_they_are_read_as() {
 }
 
 #[test]
-fn values_move_with_the_rounds() {
-    let of = |round, schema: Value| sampler(round).sample(&schema, "it");
+fn values_change_with_the_rounds() {
+    let sample = |round, schema: Value| sampler(round).sample(&schema, "it");
     let score = json!({"type": "number", "minimum": 0, "maximum": 100});
     assert_eq!(
-        (of(1, score.clone()), of(2, score.clone()), of(3, score)),
+        (sample(1, score.clone()), sample(2, score.clone()), sample(3, score)),
         (json!(0.0), json!(100.0), json!(100.0))
     );
     let done = json!({"type": "boolean"});
-    assert_eq!((of(1, done.clone()), of(2, done)), (json!(false), json!(true)));
+    assert_eq!((sample(1, done.clone()), sample(2, done)), (json!(false), json!(true)));
     let choice = json!({"enum": ["a", "b"]});
     assert_eq!(
-        (of(1, choice.clone()), of(2, choice.clone()), of(3, choice)),
+        (sample(1, choice.clone()), sample(2, choice.clone()), sample(3, choice)),
         (json!("a"), json!("b"), json!("a"))
     );
-    assert_eq!(of(2, json!({"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255})), json!(2));
+    assert_eq!(
+        sample(2, json!({"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255})),
+        json!(2)
+    );
 }
 
 #[test]
-fn limits_are_kept() {
-    let of = |schema: Value| sampler(1).sample(&schema, "name");
-    assert_eq!(of(json!({"type": "integer", "exclusiveMinimum": 4})), json!(5));
-    assert_eq!(of(json!({"type": "integer", "minimum": 5, "multipleOf": 4})), json!(8));
-    assert_eq!(of(json!({"type": "number", "maximum": -3})), json!(-3.0));
-    assert_eq!(of(json!({"type": "string", "maxLength": 3})), json!("nam"));
-    assert_eq!(of(json!({"type": "string", "minLength": 9})), json!("name 1..."));
+fn values_keep_the_limits_of_their_schema() {
+    let sample = |schema: Value| sampler(1).sample(&schema, "name");
+    assert_eq!(sample(json!({"type": "integer", "exclusiveMinimum": 4})), json!(5));
+    assert_eq!(sample(json!({"type": "integer", "minimum": 5, "multipleOf": 4})), json!(8));
+    assert_eq!(sample(json!({"type": "number", "maximum": -3})), json!(-3.0));
+    assert_eq!(sample(json!({"type": "string", "maxLength": 3})), json!("nam"));
+    assert_eq!(sample(json!({"type": "string", "minLength": 9})), json!("name 1..."));
     assert_eq!(
-        of(json!({"type": "array", "items": {"type": "null"}, "minItems": 3})),
+        sample(json!({"type": "array", "items": {"type": "null"}, "minItems": 3})),
         json!([null, null, null])
     );
-    assert_eq!(of(json!({"type": "array", "items": {"type": "string"}, "maxItems": 1})), json!(["name 1"]));
-    assert_eq!(of(json!({"type": ["null", "string"], "format": "date"})), json!("2026-01-01"));
+    assert_eq!(
+        sample(json!({"type": "array", "items": {"type": "string"}, "maxItems": 1})),
+        json!(["name 1"])
+    );
+    assert_eq!(sample(json!({"type": ["null", "string"], "format": "date"})), json!("2026-01-01"));
     let recursive = json!({"$defs": {"T": {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}}, "$ref": "#/$defs/T"});
-    assert_eq!(of(recursive), json!({}));
+    assert_eq!(sample(recursive), json!({}));
     let endless = json!({"$defs": {"T": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/T"}}}, "$ref": "#/$defs/T"});
-    assert_eq!(of(endless), json!(null));
+    assert_eq!(sample(endless), json!(null));
 }
 
 fn request(path: &str, turn: u32, tools: &[(&'static str, bool)]) -> ModelRequest {
@@ -183,7 +189,7 @@ fn request(path: &str, turn: u32, tools: &[(&'static str, bool)]) -> ModelReques
     }
 }
 
-fn says(model: &Rehearsal, path: &str, turn: u32, tools: &[(&'static str, bool)]) -> String {
+fn reply_text(model: &Rehearsal, path: &str, turn: u32, tools: &[(&'static str, bool)]) -> String {
     let content = model.answer(&request(path, turn, tools));
     match content.function_calls().map(|call| call.name.clone()).collect::<Vec<_>>() {
         calls if calls.is_empty() => content.text(),
@@ -192,35 +198,35 @@ fn says(model: &Rehearsal, path: &str, turn: u32, tools: &[(&'static str, bool)]
 }
 
 #[test]
-fn a_text_says_who_answers_and_where() {
+fn a_text_names_the_agent_and_its_round() {
     let model = Rehearsal::new();
-    assert_eq!(says(&model, "w/writer", 0, &[]), "(rehearsed answer of writer)");
-    assert_eq!(says(&model, "w/l#1/m#3/critic", 0, &[]), "(rehearsed answer of critic, round 3)");
-    assert_eq!(says(&model, "w/each_1[4]/worker", 0, &[]), "(rehearsed answer of worker, item 4)");
+    assert_eq!(reply_text(&model, "w/writer", 0, &[]), "(rehearsed answer of writer)");
+    assert_eq!(reply_text(&model, "w/l#1/m#3/critic", 0, &[]), "(rehearsed answer of critic, round 3)");
+    assert_eq!(reply_text(&model, "w/each_1[4]/worker", 0, &[]), "(rehearsed answer of worker, item 4)");
 }
 
 #[test]
 fn an_exit_tool_is_called_in_the_chosen_round_of_a_loop() {
     let model = Rehearsal::new().rounds(3);
     let tools = [("search", false), ("exit_loop", true)];
-    assert!(says(&model, "w/l#2/a", 0, &tools).contains("answer of a, round 2)"));
-    assert_eq!(says(&model, "w/l#3/a", 0, &tools), "exit_loop");
-    assert_eq!(says(&model, "w/l#4/a", 0, &tools), "exit_loop", "also when it is first offered later");
+    assert!(reply_text(&model, "w/l#2/a", 0, &tools).contains("answer of a, round 2)"));
+    assert_eq!(reply_text(&model, "w/l#3/a", 0, &tools), "exit_loop");
+    assert_eq!(reply_text(&model, "w/l#4/a", 0, &tools), "exit_loop", "also when it is first offered later");
     assert!(
-        says(&model, "w/l#3/a", 1, &tools).contains("answer of a, round 3)"),
+        reply_text(&model, "w/l#3/a", 1, &tools).contains("answer of a, round 3)"),
         "a tool that does not skip the summary"
     );
-    assert!(says(&model, "w/a", 0, &tools).contains("answer of a)"), "no loop, no exit");
+    assert!(reply_text(&model, "w/a", 0, &tools).contains("answer of a)"), "no loop, no exit");
 }
 
 #[test]
 fn other_tools_are_called_once_a_turn_when_asked_for() {
     let model = Rehearsal::new().with_tool_calls();
     let tools = [("search", false), ("exit_loop", true), ("fetch", false), ("transfer_to_agent", false)];
-    assert_eq!(says(&model, "w/l#1/a", 0, &tools), "search+fetch");
-    assert!(says(&model, "w/l#1/a", 1, &tools).contains("answer of a, round 1)"));
-    assert_eq!(says(&model, "w/l#2/a", 0, &tools), "search+fetch");
-    assert_eq!(says(&model, "w/l#2/a", 1, &tools), "exit_loop");
+    assert_eq!(reply_text(&model, "w/l#1/a", 0, &tools), "search+fetch");
+    assert!(reply_text(&model, "w/l#1/a", 1, &tools).contains("answer of a, round 1)"));
+    assert_eq!(reply_text(&model, "w/l#2/a", 0, &tools), "search+fetch");
+    assert_eq!(reply_text(&model, "w/l#2/a", 1, &tools), "exit_loop");
     let call = model.answer(&request("w/a", 0, &tools));
     assert_eq!(call.function_calls().next().unwrap().args["city"], "city 1");
 }

@@ -1,4 +1,4 @@
-//! One answer of a script.
+//! [`Reply`]: one reply of a script.
 
 use crate::content::{Content, FunctionCall, Part, Role, Thought};
 use crate::encode::to_json;
@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// One answer of a [`ScriptedModel`](super::ScriptedModel): parts in the order in which they are added, or an error.
+/// One reply of a [`ScriptedModel`](super::ScriptedModel): parts in the order of their calls, or an
+/// error.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -35,14 +36,14 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A reply without parts.
+    /// Creates a reply without parts.
     pub fn new() -> Self {
         let mut reply = Self::default();
         reply.response.content.role = Role::Model;
         reply
     }
 
-    /// A failed call.
+    /// Creates a failed call.
     pub fn error(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { error: Some((kind, message.into(), None)), ..Self::new() }
     }
@@ -52,7 +53,7 @@ impl Reply {
         self.part(Part::Text(text.into()))
     }
 
-    /// Adds a value as JSON text. A value without a form in JSON, such as NaN, becomes `null`.
+    /// Adds a value as JSON text. A value without a JSON form, such as NaN, becomes `null`.
     pub fn json(self, value: impl Serialize) -> Self {
         let value = to_json(&value).unwrap_or_default();
         self.text(value.to_string())
@@ -63,12 +64,12 @@ impl Reply {
         self.part(Part::from(Thought { text: text.into(), signature: None }))
     }
 
-    /// Adds a call of a tool, with an object of arguments. Without an id: the agent gives it one.
+    /// Adds a tool call with an object of arguments and without an id; the agent sets an id.
     pub fn call(self, name: impl Into<String>, args: Value) -> Self {
         self.call_with_id("", name, args)
     }
 
-    /// Adds a call of a tool, with the id of the model's own.
+    /// Adds a tool call with an id that the model sets.
     pub fn call_with_id(self, id: impl Into<String>, name: impl Into<String>, args: Value) -> Self {
         let args = match args {
             Value::Object(args) => args,
@@ -88,51 +89,52 @@ impl Reply {
         self
     }
 
-    /// Token counts of the call. Default: zero.
+    /// Sets the token counts of the call. Default: zero.
     pub fn usage(mut self, input: u64, output: u64) -> Self {
         self.response.usage = Usage::new(input, output);
         self
     }
 
-    /// Why the model stopped. Default: not said.
+    /// Sets the reason why the model stopped. Default: no reason.
     pub fn finish(mut self, reason: FinishReason) -> Self {
         self.response.finish_reason = Some(reason);
         self
     }
 
-    /// The model answers with an error in place of content: an event, not a failed call.
+    /// Makes the model reply with an error in place of content. The error is an event, not a failed
+    /// call.
     pub fn error_code(mut self, code: impl Into<String>, message: impl Into<String>) -> Self {
         self.response.error_code = Some(code.into());
         self.response.error_message = Some(message.into());
         self
     }
 
-    /// The pieces of text that come before the whole where the agent streams. Without this there are none. On a
-    /// failed call they come before the error: the stream breaks in the middle.
+    /// Sets the pieces of text that a streaming agent receives before the whole reply. Default: no
+    /// pieces. For a failed call the pieces come before the error, as in a stream that breaks.
     pub fn pieces<S: Into<String>>(mut self, pieces: impl IntoIterator<Item = S>) -> Self {
         self.pieces.extend(pieces.into_iter().map(|piece| ModelChunk::Text(piece.into())));
         self
     }
 
-    /// As [`pieces`](Self::pieces), of a thought.
+    /// Sets pieces of a thought, like [`pieces`](Self::pieces) for text.
     pub fn thought_pieces<S: Into<String>>(mut self, pieces: impl IntoIterator<Item = S>) -> Self {
         self.pieces.extend(pieces.into_iter().map(|piece| ModelChunk::Thought(piece.into())));
         self
     }
 
-    /// How long the model takes before it says anything. With tokio's paused clock this takes no time.
+    /// Sets the time before the first piece. With tokio's paused clock the test does not wait.
     pub fn after(mut self, wait: Duration) -> Self {
         self.before = wait;
         self
     }
 
-    /// How long the model takes before each piece.
+    /// Sets the time before each piece.
     pub fn every(mut self, wait: Duration) -> Self {
         self.between = wait;
         self
     }
 
-    /// The time to wait that a failed call asks for.
+    /// Sets the time to wait that a failed call requests.
     pub fn retry_after(mut self, wait: Duration) -> Self {
         if let Some((_, _, asked)) = &mut self.error {
             *asked = Some(wait);
@@ -140,7 +142,7 @@ impl Reply {
         self
     }
 
-    /// What it says, without pieces.
+    /// Returns the content of the whole reply.
     pub fn content(&self) -> &Content {
         &self.response.content
     }
@@ -167,7 +169,7 @@ impl Reply {
     }
 }
 
-/// Without a wait no clock is needed.
+/// Sleeps, or returns at once for a zero duration, which needs no clock.
 async fn pause(wait: Duration) {
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;

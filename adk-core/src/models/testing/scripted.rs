@@ -1,4 +1,4 @@
-//! A model that follows a script.
+//! [`ScriptedModel`]: a model that follows a script.
 
 use super::Reply;
 use crate::Name;
@@ -10,11 +10,12 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// A model that says what the test tells it, and remembers what it was asked.
+/// A model that replies by a script and records its requests.
 ///
-/// Each agent has a script of its own, begun with [`on`](Self::on); what is added before any `on` is for all
-/// agents that have none, in the order in which they ask. An agent that asks for more than its script holds gets an
-/// error that says so. Clones are one model: keep one to ask it afterwards.
+/// Each agent has its own script, which begins with [`on`](Self::on). Replies before any `on` are
+/// for all agents without a script, in the order of their requests. An agent that exceeds its
+/// script gets an error with this reason. Clones share one state: keep a clone to inspect the
+/// requests later.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -35,20 +36,20 @@ use std::sync::{Arc, Mutex};
 /// ```
 #[derive(Clone, Default)]
 pub struct ScriptedModel {
-    inner: Arc<Mutex<Inner>>,
+    state: Arc<Mutex<ScriptState>>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ScriptState {
     scripts: Vec<Script>,
-    /// The script that is being written; the first is that of all agents.
+    /// Index of the script that the builder extends.
     at: usize,
     requests: Vec<Arc<ModelRequest>>,
 }
 
 #[derive(Default)]
 struct Script {
-    /// `None`: for agents that have no script of their own.
+    /// `None` for the script of all agents without their own script.
     agent: Option<Name>,
     replies: Vec<Reply>,
     next: usize,
@@ -56,22 +57,22 @@ struct Script {
 }
 
 impl ScriptedModel {
-    /// A model without a script.
+    /// Creates a model without a script.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on with the script of an agent.
+    /// Continues the script of an agent. Creates the script if it does not exist.
     #[must_use]
     pub fn on(self, agent: impl Into<Name>) -> Self {
-        lock(&self.inner).open(Some(agent.into()));
+        lock(&self.state).open(Some(agent.into()));
         self
     }
 
     /// Adds a reply of any kind.
     #[must_use]
     pub fn reply(self, reply: Reply) -> Self {
-        lock(&self.inner).script().replies.push(reply);
+        lock(&self.state).script().replies.push(reply);
         self
     }
 
@@ -87,13 +88,13 @@ impl ScriptedModel {
         self.reply(Reply::new().json(value))
     }
 
-    /// Adds a call of a tool, with an object of arguments.
+    /// Adds a tool call with an object of arguments.
     #[must_use]
     pub fn call(self, name: impl Into<String>, args: Value) -> Self {
         self.reply(Reply::new().call(name, args))
     }
 
-    /// Adds several calls in one reply.
+    /// Adds several tool calls in one reply.
     #[must_use]
     pub fn calls<N: Into<String>>(self, calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         let add = |reply: Reply, (name, args): (N, Value)| reply.call(name, args);
@@ -106,32 +107,33 @@ impl ScriptedModel {
         self.reply(Reply::error(kind, message))
     }
 
-    /// The last reply of this script is given again and again.
+    /// Repeats the last reply of this script without end.
     #[must_use]
     pub fn repeat_last(self) -> Self {
-        lock(&self.inner).script().repeats = true;
+        lock(&self.state).script().repeats = true;
         self
     }
 
-    /// All requests so far, in the order in which they came; a repeated attempt is one more.
+    /// Returns all requests so far in their order of arrival. A repeated attempt is a further
+    /// request.
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
-        lock(&self.inner).requests.clone()
+        lock(&self.state).requests.clone()
     }
 
-    /// The requests of one agent.
+    /// Returns the requests of one agent.
     pub fn requests_of(&self, agent: &str) -> Vec<Arc<ModelRequest>> {
         self.requests().into_iter().filter(|request| *request.info.agent == *agent).collect()
     }
 
-    /// How many replies the agent has not asked for yet.
+    /// Returns how many replies of the agent's script are unused.
     pub fn left(&self, agent: &str) -> usize {
-        let mut inner = lock(&self.inner);
-        inner.find(agent).map_or(0, |script| script.replies.len().saturating_sub(script.next))
+        let mut state = lock(&self.state);
+        state.find(agent).map_or(0, |script| script.replies.len().saturating_sub(script.next))
     }
 }
 
-impl Inner {
-    /// The script of an agent, made when there is none.
+impl ScriptState {
+    /// Makes the script of an agent current. Creates the script if it does not exist.
     fn open(&mut self, agent: Option<Name>) {
         let found = self.scripts.iter().position(|script| script.agent == agent);
         self.at = found.unwrap_or(self.scripts.len());
@@ -140,7 +142,7 @@ impl Inner {
         }
     }
 
-    /// The script that is being written.
+    /// Returns the current script.
     fn script(&mut self) -> &mut Script {
         if self.scripts.is_empty() {
             self.open(None);
@@ -148,7 +150,7 @@ impl Inner {
         &mut self.scripts[self.at]
     }
 
-    /// The script that an agent follows.
+    /// Returns the script that an agent follows.
     fn find(&mut self, agent: &str) -> Option<&mut Script> {
         let own = |script: &Script| script.agent.as_ref().is_some_and(|name| **name == *agent);
         let found = self.scripts.iter().position(own);
@@ -157,11 +159,10 @@ impl Inner {
     }
 
     fn answer(&mut self, agent: &str) -> Result<Reply, ModelError> {
-        let over = |message: String| Err(ModelError::new(ModelErrorKind::Other, message));
         let Some(script) = self.find(agent) else {
-            return over(format!(
-                "the scripted model has no reply for agent `{agent}`: add `.on(\"{agent}\")`"
-            ));
+            let message = format!("the scripted model has no reply for agent `{agent}`");
+            let error = ModelError::new(ModelErrorKind::Other, message);
+            return Err(error.with_help(format!("add `.on(\"{agent}\")`")));
         };
         let at = if script.repeats {
             script.next.min(script.replies.len().saturating_sub(1))
@@ -170,14 +171,14 @@ impl Inner {
         };
         let count = script.replies.len();
         let Some(reply) = script.replies.get(at) else {
-            let whose = match &script.agent {
+            let owner = match &script.agent {
                 Some(agent) => format!("agent `{agent}`"),
-                None => format!("all agents, asked by `{agent}`,"),
+                None => "all agents".to_owned(),
             };
-            return over(format!(
-                "the script for {whose} is over: it holds {count} replies, and one more was asked for; \
-                 add a reply, or `.repeat_last()`"
-            ));
+            let message =
+                format!("the script of {owner} has {count} replies, and agent `{agent}` requests one more");
+            let error = ModelError::new(ModelErrorKind::Other, message);
+            return Err(error.with_help("add a reply, or call `.repeat_last()`"));
         };
         script.next += 1;
         Ok(reply.clone())
@@ -190,9 +191,9 @@ impl Model for ScriptedModel {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        let mut inner = lock(&self.inner);
-        inner.requests.push(request.clone());
-        match inner.answer(&request.info.agent) {
+        let mut state = lock(&self.state);
+        state.requests.push(request.clone());
+        match state.answer(&request.info.agent) {
             Ok(reply) => reply.into_stream(request.stream),
             Err(error) => Box::pin(stream::iter([Err(error)])),
         }
@@ -201,8 +202,8 @@ impl Model for ScriptedModel {
 
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = lock(&self.inner);
-        let scripts = inner.scripts.iter().map(|script| {
+        let state = lock(&self.state);
+        let scripts = state.scripts.iter().map(|script| {
             let agent = script.agent.as_deref().unwrap_or("*");
             (agent, script.replies.len().saturating_sub(script.next))
         });

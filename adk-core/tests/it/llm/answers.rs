@@ -105,10 +105,10 @@ async fn artifacts_are_read_as_text() {
     assert!(model.requests()[0].system_instruction.starts_with("[line1] []\n\n"));
     let error = failure(&model, &one::<Lost>()).await;
     assert_eq!(error.kind(), ErrorKind::ArtifactMissing);
-    assert!(error.to_string().contains("there is no artifact `none`"), "{error}");
+    assert!(error.to_string().contains("the artifact `none` does not exist"), "{error}");
     let tree = Tree::new("w", vec![run(saver()), run(llm::<Image>())]);
     let error = failure(&model, &tree).await;
-    assert!(error.to_string().contains("is no text (image/png)"), "{error}");
+    assert!(error.to_string().contains("is not text (image/png)"), "{error}");
 }
 
 #[tokio::test]
@@ -219,8 +219,5 @@ async fn a_run_without_a_model_and_a_script_that_is_over_say_so() {
     assert!(error.to_string().contains("no reply for agent `plain`"), "{error}");
     let tree = Tree::new("w", vec![repeat("l", Some(3), vec![run(llm::<Plain>())])]);
     let error = failure(&ScriptedModel::new().on("plain").text("x"), &tree).await;
-    assert!(
-        error.to_string().contains("the script for agent `plain` is over: it holds 1 replies"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("the script of agent `plain` has 1 replies"), "{error}");
 }

@@ -193,14 +193,14 @@ fn what_makes_no_sense_is_a_fault() {
     let faults = |agent: adk_core::build::LlmAgentBuilder| agent.build().unwrap_err().to_string();
     let both = chat(Compaction::new().after(40)).include_contents(IncludeContents::None);
     for (agent, fault) in [
-        (chat(Compaction::new()), "agent `chat`: `compact` does not say when"),
+        (chat(Compaction::new()), "agent `chat`: `compact` has no condition"),
         (chat(Compaction::new().after(5)), "`after` is not more than `keep`, which is 10"),
         (chat(Compaction::new().after(5).keep(0)), "`keep` is 0"),
-        (both, "`include_contents` shows it the newest turns alone"),
+        (both, "`include_contents` shows only the newest turns"),
         (LlmAgent::builder("a").include_contents(IncludeContents::Last(0)), "the last 0 turns"),
     ] {
-        let told = faults(agent);
-        assert!(told.contains(fault), "{told}");
+        let message = faults(agent);
+        assert!(message.contains(fault), "{message}");
     }
     let agent = chat(Compaction::new().after(40)).build().unwrap();
     assert!(adk_core::DynAgent::meta(&agent).compacts, "bounds count the summary");

@@ -116,8 +116,8 @@ async fn as_in_adk_a_name_that_is_none_fails_the_run_behind_its_event() {
     assert_eq!(error.kind(), ErrorKind::Transfer);
     assert_eq!(
         error.to_string(),
-        "agent `triage` (at desk/triage): it was to hand over to `ghost`, which is none of its targets; help: the agents \
-         to hand over to are: `billing`, `tech`"
+        "agent `triage` (at desk/triage): it cannot hand over to `ghost`, which is not one of its targets; help: \
+         name one of its targets: `billing`, `tech`"
     );
 }
 

@@ -1,8 +1,8 @@
-//! [`Exchanges`]: which response answers which function call.
+//! [`Exchanges`]: assignment of responses to function calls.
 
 use crate::agents::llm::turn::OWN_ID;
 use crate::content::{Content, FunctionResponse, Part, Role};
-use crate::models::model::Says;
+use crate::models::model::MessageSource;
 use crate::store::event::Event;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,14 +10,16 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-/// The answered function calls of one agent in a conversation.
+/// The function calls of one agent in a conversation that have a response.
 ///
-/// A response belongs to the nearest call before it that has its id: providers use one id again in each reply, or even for
-/// all calls. Of several responses to one call the latest counts. Providers want the responses directly after their calls,
-/// so that is where they go, wherever the conversation has them (ADK orders it the same way).
+/// A response belongs to the nearest earlier call with its id, because providers reuse ids in each
+/// reply, or use one id for all calls. If a call has several responses, the latest one is used.
+/// Providers expect responses directly after their calls, so a request places them there (ADK uses
+/// the same order).
 pub(super) struct Exchanges<'a> {
     answered: BTreeMap<Place, Exchange<'a>>,
-    /// Events between a call and its answer that are left out, while that answer is the last thing that was said.
+    /// Events between a call and its response that the request omits as long as the response is the
+    /// last event.
     skipped: Range<usize>,
 }
 
@@ -28,13 +30,15 @@ struct Exchange<'a> {
     response: &'a FunctionResponse,
     /// The index of the event of the response.
     at: usize,
-    /// The id in the request, different for each call of it. Empty for an id of our own, which no provider knows.
+    /// The id in the request, different for each call. Empty for an id that this crate generated,
+    /// which no provider knows.
     id: Cow<'a, str>,
 }
 
 impl<'a> Exchanges<'a> {
-    /// Those of an agent in some events. `ids` are those of its calls before them, and get the new ones.
-    pub(super) fn of(
+    /// Returns the calls of an agent in some events. `ids` contains the ids of its earlier calls;
+    /// the ids of the calls are added.
+    pub(super) fn new(
         events: &[&'a Arc<Event>],
         pairs: Vec<Pair<'a>>,
         agent: &str,
@@ -54,7 +58,7 @@ impl<'a> Exchanges<'a> {
         this
     }
 
-    /// Gives each call an id of its own.
+    /// Gives each call a unique id.
     fn name_calls(&mut self, ids: &mut HashSet<String>) {
         for Exchange { response, id, .. } in self.answered.values_mut() {
             if response.id.starts_with(OWN_ID) {
@@ -73,38 +77,40 @@ impl<'a> Exchanges<'a> {
         self.skipped.contains(&event)
     }
 
-    /// Whether events are left out for now, and will be told when something else was said.
-    pub(super) fn skips(&self) -> bool {
+    /// Reports whether events are omitted for now. A later request contains them.
+    pub(super) fn has_skipped(&self) -> bool {
         !self.skipped.is_empty()
     }
 
-    /// The id of a call as the model sees it; `None` without an answer, since providers refuse such a call.
+    /// Returns the id of a call in the request; `None` for a call without a response, which
+    /// providers reject.
     pub(super) fn call(&self, place: Place) -> Option<&str> {
         self.answered.get(&place).map(|exchange| &*exchange.id)
     }
 
-    /// The answers to the calls of an event: the event that has them, when they are all that it has, as the model sees them.
+    /// Returns the responses to the calls of an event. Shares the event of the responses if it
+    /// contains exactly these responses, with the same ids.
     pub(super) fn answers(
         &self,
         at: usize,
         content: &Content,
         events: &[&Arc<Event>],
-    ) -> Option<Arc<dyn Says>> {
+    ) -> Option<Arc<dyn MessageSource>> {
         let exchanges = (0..content.parts.len()).filter_map(|index| self.answered.get(&(at, index)));
         let answers: Vec<_> = exchanges.collect();
         let event = events[answers.first()?.at];
-        let is_as_said = event.content.as_ref().is_some_and(|said| {
+        let is_unchanged = event.content.as_ref().is_some_and(|content| {
             let is_same = |(part, exchange): (&Part, &&Exchange<'_>)| match part {
                 Part::FunctionResponse(response) => {
                     ptr::eq(&raw const **response, exchange.response) && response.id == exchange.id
                 }
                 _ => false,
             };
-            said.role == Role::User
-                && said.parts.len() == answers.len()
-                && said.parts.iter().zip(&answers).all(is_same)
+            content.role == Role::User
+                && content.parts.len() == answers.len()
+                && content.parts.iter().zip(&answers).all(is_same)
         });
-        if is_as_said {
+        if is_unchanged {
             return Some(event.clone());
         }
         let answers = answers.iter().map(|Exchange { response, id, .. }| {
@@ -118,8 +124,9 @@ impl<'a> Exchanges<'a> {
 /// The place of a call, the index of the event of its response, and the response.
 pub(in crate::agents::llm) type Pair<'a> = (Place, usize, &'a FunctionResponse);
 
-/// Whether a response to the agent, or one of the user, may answer a call that was made before these events, or in another run.
-pub(super) fn reach_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
+/// Reports whether a response to the agent, or of the user, may belong to a call before these
+/// events or in another run.
+pub(super) fn reaches_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
     let is_heard = |event: &Event| event.author == "user" || *event.author == *agent;
     let heard = events.iter().filter(|event| is_heard(event));
     let responses = heard.map(|event| event.function_responses().count()).sum::<usize>();
@@ -129,7 +136,8 @@ pub(super) fn reach_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str
     here.count() < responses
 }
 
-/// Each response with the place of its call and the index of its own event, in the order of the responses.
+/// Returns each response with the place of its call and the index of its own event, in the order of
+/// the responses.
 pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'a>> {
     let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();
@@ -149,9 +157,10 @@ pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'
     pairs
 }
 
-/// The call that a response answers: one of the same run before one of another, since runs of a session may overlap.
+/// Returns the call of a response. Calls of the same run take precedence, because runs of a session
+/// may overlap.
 fn nearest(calls: &[Place], events: &[&Arc<Event>], response: &Event) -> Option<Place> {
-    // A person answers calls of any agent.
+    // A person may answer calls of any agent.
     let is_of = |place: &&Place| response.author == "user" || events[place.0].author == response.author;
     let is_of_run = |place: &&Place| events[place.0].invocation_id == response.invocation_id;
     let own = calls.iter().rev().filter(is_of).find(is_of_run);

@@ -1,5 +1,6 @@
-//! The order in which a request shows what was said at the same time: that of the list or of the source, whichever part ended
-//! first. And what it leaves out: the words of branches that lost a race, and of parts that failed and were skipped.
+//! Order of concurrent events in a request: the order of the list or of the source, independent of
+//! which part ended first. A request omits the events of branches that lost a race, and of parts
+//! that failed and were skipped.
 
 use crate::runtime::run::WINNER_KEY;
 use crate::store::event::{Event, LEFT_OUT_KEY};
@@ -9,15 +10,15 @@ use std::iter::successors;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Puts the events of each block, and their places in the log, in the order of its parts. The events of a part stay in the
-/// order of the log.
+/// Sorts the events of each block, and their places in the log, by the parts of the block. The
+/// events of one part stay in the order of the log.
 pub(super) fn arrange(events: &mut [&Arc<Event>], places: &mut [usize]) {
     if events.iter().all(|event| event.branch.is_none()) {
         return;
     }
     let placed = places.iter().copied().zip(events.iter().copied());
     let mut arranged: Vec<_> = placed.map(|(place, event)| (place, event, parts(event))).collect();
-    // By hand, since a path from elsewhere may be of any depth.
+    // Iterative, because a path from outside may have any depth.
     let mut open = vec![(0..arranged.len(), 0)];
     while let Some((range, depth)) = open.pop() {
         let mut at = range.start;
@@ -39,7 +40,7 @@ fn parts(event: &Event) -> Vec<(&Path, u32)> {
     if event.branch.is_some() { event.path.parts() } else { Vec::new() }
 }
 
-/// Where the events end that belong to the same block as the first of them.
+/// Returns the end of the events that belong to the same block as the first event.
 fn end_of_block(events: &[WithParts<'_>], range: Range<usize>, depth: usize) -> usize {
     let (_, first, parts) = &events[range.start];
     let Some((block, _)) = parts.get(depth) else { return range.start + 1 };
@@ -50,7 +51,7 @@ fn end_of_block(events: &[WithParts<'_>], range: Range<usize>, depth: usize) -> 
     range.start + events[range].iter().take_while(is_in).count()
 }
 
-/// The events of each part of a block: those that hold another block.
+/// Returns the ranges of the parts of a block that contain another block.
 fn runs_of_parts<'a>(
     events: &'a [WithParts<'_>],
     range: Range<usize>,
@@ -68,20 +69,20 @@ fn runs_of_parts<'a>(
     parts.filter(|(range, is_deeper)| *is_deeper && range.len() > 1).map(|(range, _)| range)
 }
 
-/// What a block says at its end of parts whose words do not count.
+/// The parts of a block whose events do not count, as the end of the block reports them.
 pub(super) struct LeftOut {
     run: RunId,
     block: Path,
-    /// How the branches of all its parts begin.
+    /// The common prefix of the branches of all parts.
     prefix: String,
-    /// Some of these branches.
+    /// Branches of some parts.
     branches: Vec<String>,
-    /// Whether these are the parts that count, and not those that are left out.
+    /// Whether `branches` are the parts that count, and not the omitted parts.
     are_kept: bool,
 }
 
 impl LeftOut {
-    /// Reads the event in which a block says it.
+    /// Reads the event in which a block reports these parts.
     pub(super) fn read(event: &Event) -> Option<Self> {
         let metadata = &event.details.as_ref()?.custom_metadata;
         let block = &event.path;
@@ -102,7 +103,7 @@ impl LeftOut {
         Some(Self { run: event.invocation_id, block: block.clone(), prefix, branches, are_kept })
     }
 
-    /// Whether the words of an event do not count.
+    /// Reports whether an event belongs to an omitted part.
     pub(super) fn holds(&self, event: &Event) -> bool {
         let Some(branch) = event.branch.as_deref() else { return false };
         let is_in = |part: &String| {

@@ -5,7 +5,7 @@ use crate::store::session::{Session, SessionKey};
 use crate::{At, Path, RunId};
 use futures_util::FutureExt as _;
 
-/// SplitMix64: the same on every machine.
+/// SplitMix64: a generator with equal numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         (z ^ (z >> 31)) % end
     }
 
-    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+    fn choose<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize].clone()
     }
 }
@@ -25,13 +25,13 @@ const BRANCHES: [Option<&str>; 4] = [None, Some("par.a"), Some("par.a.inner"), S
 const INCLUDE: [IncludeContents; 4] =
     [IncludeContents::Default, IncludeContents::None, IncludeContents::Last(1), IncludeContents::Last(3)];
 
-/// Events as agents, users and runs that overlap or were cut off leave them: ids of calls come again, and answers late, twice,
-/// out of order or never.
+/// Returns a random event of agents, users and runs that overlap or were interrupted. Ids of calls
+/// repeat, and responses come late, twice, out of order or never.
 fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
-    let author = random.of(&["user", "a", "a", "b", "c"]);
+    let author = random.choose(&["user", "a", "a", "b", "c"]);
     let mut parts = Vec::new();
     for _ in 0..random.below(3) {
-        let id = random.of(&["x", "y", "z", "adk-1", ""]).to_owned();
+        let id = random.choose(&["x", "y", "z", "adk-1", ""]).to_owned();
         let text = format!("{nth}");
         parts.push(match random.below(8) {
             0..=2 => Part::text(text),
@@ -44,8 +44,8 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
     let role = if author == "user" || random.below(3) == 0 { Role::User } else { Role::Model };
     let mut event = Event::new().with_content(Content::new(role, parts));
     event.author = author.into();
-    event.invocation_id = random.of(runs);
-    event.branch = random.of(&BRANCHES).filter(|_| random.below(3) == 0).map(Arc::from);
+    event.invocation_id = random.choose(runs);
+    event.branch = random.choose(&BRANCHES).filter(|_| random.below(3) == 0).map(Arc::from);
     if event.branch.is_some() && random.below(2) == 0 {
         event.path = part_path(random.below(2) as u32, random.below(3) as u32);
     }
@@ -53,7 +53,7 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
     event
 }
 
-/// A place in an element of an `each`, and in a branch of a parallel block inside of it.
+/// Returns a path in an element of an `each`, and in a branch of a parallel block inside of it.
 fn part_path(element: u32, branch: u32) -> Path {
     let element = Path::root("w").child("each_1".into(), At::Item(element));
     element.child("par".into(), At::Once).in_branch(branch).child("a".into(), At::Once)
@@ -65,7 +65,7 @@ fn session(events: &[Arc<Event>]) -> Arc<Session> {
     Arc::new(session)
 }
 
-fn told(
+fn read_contents(
     session: &Arc<Session>,
     branch: Option<&str>,
     agent: &'static str,
@@ -77,13 +77,13 @@ fn told(
 }
 
 #[test]
-fn what_is_added_is_what_a_look_at_everything_finds() {
+fn appended_messages_equal_a_full_read() {
     for seed in 0..400 {
         let mut random = Random(seed);
         let runs: [RunId; 2] = [RunId::new(), RunId::new()];
         let mut events: Vec<Arc<Event>> = Vec::new();
         let long = session(&[]);
-        // A request may be held for longer than its call.
+        // A request may live longer than its call.
         let mut held = Vec::new();
         for nth in 0..60 {
             events.push(Arc::new(event(&mut random, &runs, nth)));
@@ -91,10 +91,10 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
             if random.below(2) == 0 {
                 continue;
             }
-            let (branch, include) = (random.of(&BRANCHES), random.of(&INCLUDE));
-            let agent = random.of(&["a", "b"]);
-            let contents = told(&long, branch, agent, include);
-            let anew = told(&session(&events), branch, agent, include);
+            let (branch, include) = (random.choose(&BRANCHES), random.choose(&INCLUDE));
+            let agent = random.choose(&["a", "b"]);
+            let contents = read_contents(&long, branch, agent, include);
+            let anew = read_contents(&session(&events), branch, agent, include);
             assert_eq!(contents, anew, "seed {seed}, event {nth}, {agent} at {branch:?} with {include:?}");
             if random.below(4) == 0 {
                 held.push((contents, anew));
@@ -104,7 +104,7 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
     }
 }
 
-/// What was said at the same time, in some order in which that may have happened: what one part says stays in its order.
+/// Returns concurrent events in a possible order. The events of each part stay in order.
 fn merged(random: &mut Random, mut parts: Vec<Vec<Event>>) -> Vec<Event> {
     let mut merged = Vec::new();
     parts.iter_mut().for_each(|part| part.reverse());
@@ -118,37 +118,38 @@ fn merged(random: &mut Random, mut parts: Vec<Vec<Event>>) -> Vec<Event> {
 }
 
 #[test]
-fn whichever_part_ends_first_the_request_is_the_same() {
+fn a_request_does_not_depend_on_which_part_ends_first() {
     for seed in 0..25 {
         let mut random = Random(seed);
         let run = RunId::new();
-        let said = |author: &'static str, path: Path, branch: Option<String>, text: String| {
+        let message = |author: &'static str, path: Path, branch: Option<String>, text: String| {
             let mut event = Event::new().with_content(Content::model(text));
             (event.author, event.path, event.invocation_id) = (author.into(), path, run);
             event.branch = branch.map(Arc::from);
             event
         };
-        let around = |text: &str| said("b", Path::root("w").child("b".into(), At::Once), None, text.into());
+        let around =
+            |text: &str| message("b", Path::root("w").child("b".into(), At::Once), None, text.into());
         let mut block = || {
             let elements = (0..4).map(|element| {
                 let place = Path::root("w").child("each_1".into(), At::Item(element));
                 let own = format!("each_1[{element}]");
-                let before = said(
+                let before = message(
                     "c",
                     place.child("c".into(), At::Once),
                     Some(own.clone()),
                     format!("before {element}"),
                 );
                 let branches = (0..3).map(|branch| {
-                    // In the order of the source, and of no other.
+                    // The order of the source is not the alphabetical order.
                     let (path, name) = (part_path(element, branch), ["z", "m", "a"][branch as usize]);
                     let branch = || Some(format!("{own}.par.{name}"));
                     (0..2)
-                        .map(|nth| said("c", path.clone(), branch(), format!("{name}{element} {nth}")))
+                        .map(|nth| message("c", path.clone(), branch(), format!("{name}{element} {nth}")))
                         .collect()
                 });
                 let inside = merged(&mut random, branches.collect());
-                let after = said(
+                let after = message(
                     "c",
                     place.child("c".into(), At::Once),
                     Some(own.clone()),
@@ -160,26 +161,26 @@ fn whichever_part_ends_first_the_request_is_the_same() {
             merged(&mut random, elements)
         };
         let (one, other) = (block(), block());
-        let told = |block: Vec<Event>, include| {
+        let views = |block: Vec<Event>, include| {
             let all = [vec![around("first")], block, vec![around("last")]].concat();
             let all =
                 all.into_iter().enumerate().map(|(nth, event)| Event { timestamp: nth as u64, ..event });
-            // As a store gives them back.
+            // Converts the events as a store does.
             let read = all.map(|event| Event::from_stored(&event.to_stored().unwrap()).unwrap());
             let events: Vec<_> = read.map(Arc::new).collect();
-            let until_block = told(&session(&events[..events.len() - 1]), None, "b", include);
-            (until_block, told(&session(&events), None, "c", include))
+            let until_block = read_contents(&session(&events[..events.len() - 1]), None, "b", include);
+            (until_block, read_contents(&session(&events), None, "c", include))
         };
         for include in INCLUDE {
-            let (one, other) = (told(one.clone(), include), told(other.clone(), include));
+            let (one, other) = (views(one.clone(), include), views(other.clone(), include));
             assert_eq!(one, other, "seed {seed}, {include:?}");
         }
-        let (contents, _) = told(one, IncludeContents::Default);
+        let (contents, _) = views(one, IncludeContents::Default);
         let texts = contents.iter().map(|content| content.text()).collect::<String>();
         let at = |text: &str| texts.find(text).unwrap_or_else(|| panic!("{text} is not in {texts}"));
         let order = ["before 0", "z0 0", "z0 1", "m0 0", "a0 0", "after 0", "before 1", "z1 0", "after 3"];
         assert!(order.is_sorted_by_key(|text| at(text)), "{texts}");
-        let (contents, _) = told(other, IncludeContents::None);
+        let (contents, _) = views(other, IncludeContents::None);
         assert_eq!(contents.len(), 1, "{contents:?}");
         assert!(contents.iter().all(|content| content.text().contains("after 3")), "{contents:?}");
     }

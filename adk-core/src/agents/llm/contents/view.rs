@@ -1,4 +1,5 @@
-//! [`View`]: the part of a session's log that an agent sees, read from the back only as far as it is needed.
+//! [`View`]: the part of a session's log that an agent sees. The log is read backwards, and no
+//! further than necessary.
 
 use super::order::{LeftOut, arrange};
 use crate::Result;
@@ -10,44 +11,45 @@ use crate::store::event::{ConcurrentBlock, Event, EventCompaction};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// How much of the log is wanted.
+/// The requested part of the log.
 #[derive(Clone, Copy)]
 pub(in crate::agents::llm) enum Reach {
     Include(IncludeContents),
-    /// All, with summaries in the place of what they cover.
-    Summarised,
+    /// All events, with summaries in place of the events that they cover.
+    Summarized,
 }
 
-/// Events that say something, oldest first and in the order of [`arrange`], and the summaries that replace others.
+/// Events with content, oldest first and in the order of [`arrange`], and the summaries that
+/// replace other events.
 #[derive(Default)]
 pub(in crate::agents::llm) struct View<'a> {
     pub(in crate::agents::llm) events: Vec<&'a Arc<Event>>,
     /// The places of the events in the log.
     pub(in crate::agents::llm) places: Vec<usize>,
-    /// Each with the index of the event that follows it.
+    /// The summaries, each with the index of the event that follows it.
     pub(in crate::agents::llm) summaries: Vec<(usize, &'a EventCompaction)>,
-    /// How many of the events were said after the newest summary was made.
+    /// Number of events after the newest summary.
     pub(in crate::agents::llm) since: usize,
-    /// Nothing before these events belongs to what is wanted.
+    /// Whether no event before these events belongs to the requested part.
     pub(super) is_whole: bool,
-    /// How many turns of the user begin in them; counted where turns are wanted.
+    /// Number of user turns that begin in the events; counted only if `Reach` limits the turns.
     pub(super) turns: u32,
-    /// A block has left out parts of itself, which may have said something before these events.
+    /// Whether a block has omitted parts, which may have events before these events.
     pub(super) has_left_out: bool,
 }
 
-/// A summary on the way back through the log.
+/// A summary that was found while reading backwards.
 struct Summary<'a> {
-    of: &'a EventCompaction,
-    /// How many events follow it; `None` while what it covers has not come.
+    compaction: &'a EventCompaction,
+    /// Number of events that follow it; `None` until the first covered event is found.
     after: Option<usize>,
 }
 
 impl<'a> View<'a> {
-    /// Reads the log from a place on, as far back as is needed.
+    /// Reads the log backwards to a place, and no further than necessary.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails if the store fails.
     pub(in crate::agents::llm) async fn read(
         history: &'a History,
         agent: &str,
@@ -56,18 +58,20 @@ impl<'a> View<'a> {
     ) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let mut left_out: Vec<LeftOut> = Vec::new();
-        // The block in which the first event was found: what is said in it may be arranged before that.
+        // The block that contains the first event. Its other events may be sorted before the first
+        // event.
         let mut first_block: Option<ConcurrentBlock> = None;
         let has_parts = history.branch().is_none();
         let mut summaries: Vec<Summary<'a>> = Vec::new();
         let mut since = None;
         let (mut is_whole, mut turns) = (from == 0, 0);
         let next = |place, event: &'a Arc<Event>| {
-            if let Some(of) = &event.actions.compaction {
-                let is_new =
-                    !summaries.iter().any(|taken| taken.of.start <= of.start && of.end <= taken.of.end);
-                if matches!(reach, Reach::Summarised) && is_new && history.is_covered_by(event) {
-                    summaries.push(Summary { of, after: None });
+            if let Some(compaction) = &event.actions.compaction {
+                let is_new = !summaries.iter().any(|taken| {
+                    taken.compaction.start <= compaction.start && compaction.end <= taken.compaction.end
+                });
+                if matches!(reach, Reach::Summarized) && is_new && history.is_covered_by(event) {
+                    summaries.push(Summary { compaction, after: None });
                     since.get_or_insert(events.len());
                 }
                 return ControlFlow::Continue(());
@@ -75,7 +79,7 @@ impl<'a> View<'a> {
             if has_parts {
                 left_out.extend(LeftOut::read(event));
             }
-            if !speaks(event) {
+            if !has_content(event) {
                 let is_first = first_block.is_none() && begins_turn(event) && reach.ends_at_turn(&mut turns);
                 is_whole |= is_first;
                 return if is_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -87,12 +91,12 @@ impl<'a> View<'a> {
                 return ControlFlow::Break(());
             }
             let mut is_covered = false;
-            for summary in summaries.iter_mut().filter(|summary| event.timestamp <= summary.of.end) {
+            for summary in summaries.iter_mut().filter(|summary| event.timestamp <= summary.compaction.end) {
                 summary.after.get_or_insert(events.len());
-                if summary.of.start == 0 {
+                if summary.compaction.start == 0 {
                     return ControlFlow::Break(());
                 }
-                is_covered |= summary.of.start <= event.timestamp;
+                is_covered |= summary.compaction.start <= event.timestamp;
             }
             if is_covered {
                 return ControlFlow::Continue(());
@@ -123,21 +127,22 @@ impl<'a> View<'a> {
             places.drain(..first);
         }
         let at = |summary: &Summary<'_>| events.len() - summary.after.unwrap_or(events.len());
-        let mut summaries: Vec<_> = summaries.iter().map(|summary| (at(summary), summary.of)).collect();
-        summaries.sort_by_key(|(at, of)| (*at, of.end));
+        let mut summaries: Vec<_> =
+            summaries.iter().map(|summary| (at(summary), summary.compaction)).collect();
+        summaries.sort_by_key(|(at, compaction)| (*at, compaction.end));
         let since = since.unwrap_or(events.len());
         let has_left_out = !left_out.is_empty();
         Ok(Self { events, places, summaries, since, is_whole, turns, has_left_out })
     }
 
-    /// Reads what an agent has said in the turn of a call, and the answers to its calls.
+    /// Reads the events of an agent in the turn of a call, and the responses to its calls.
     ///
     /// # Errors
-    /// When the store fails.
-    pub(super) async fn of_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
+    /// Fails if the store fails.
+    pub(super) async fn read_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let next = |place, event: &'a Arc<Event>| {
-            if event.invocation_id != info.run_id || !speaks(event) {
+            if event.invocation_id != info.run_id || !has_content(event) {
                 return ControlFlow::Continue(());
             }
             if event.path != info.path || (*event.author != *info.agent && !is_answer(event)) {
@@ -159,7 +164,7 @@ impl Reach {
         matches!(self, Self::Include(IncludeContents::None | IncludeContents::Prompt))
     }
 
-    /// Counts a turn of the user; whether no earlier one is wanted.
+    /// Counts a turn of the user. Returns whether the requested part begins with this turn.
     fn ends_at_turn(self, turns: &mut u32) -> bool {
         match self {
             Self::Include(IncludeContents::None | IncludeContents::Prompt) => true,
@@ -172,7 +177,8 @@ impl Reach {
     }
 }
 
-/// The answer to a call that ran on is a part of the turn.
+/// Reports whether the event has the response of a long-running call, which belongs to the same
+/// turn.
 fn is_answer(event: &Event) -> bool {
     event.author == "user" && event.function_responses().next().is_some()
 }
@@ -181,12 +187,13 @@ fn is_of_another(event: &Event, agent: &str) -> bool {
     *event.author != *agent && !is_answer(event)
 }
 
-/// A run begins with an event of the user, which has no parts where the user says nothing.
+/// Reports whether a run begins with this event. If the user sends no message, the event has no
+/// parts.
 fn begins_turn(event: &Event) -> bool {
     event.author == "user" && event.content.as_ref().is_some_and(|content| content.parts.is_empty())
 }
 
-fn speaks(event: &Event) -> bool {
+fn has_content(event: &Event) -> bool {
     event.content.as_ref().is_some_and(|content| content.parts.iter().any(|part| !is_silent(part)))
 }
 

@@ -4,7 +4,7 @@ use super::Registry;
 use super::callbacks::{OF_AGENTS, OF_LLM};
 use super::fields::{Fields, below, fault, unresolved};
 use super::registry::Callbacks;
-use crate::agents::about::{About, Parts};
+use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::agents::llm::{IncludeContents, LlmAgent};
 use crate::builders::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
@@ -354,13 +354,13 @@ fn generation(
 }
 
 /// Stands for an agent that cannot be read: nothing more is said about it. It is never run.
-struct Unread(About);
+struct Unread(AgentDescription);
 
 pub(super) fn unknown(name: &str) -> SubAgent {
-    let mut parts = Parts::new(AgentKind::Custom, name);
+    let mut parts = DescriptionParts::new(AgentKind::Custom, name);
     // A stub has no definition.
     parts.definition.clear();
-    Unread(About::made(parts)).into_agent()
+    Unread(AgentDescription::from_parts(parts)).into_agent()
 }
 
 impl DynAgent for Unread {

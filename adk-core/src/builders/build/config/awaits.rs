@@ -2,7 +2,7 @@
 
 use super::agent::Reader;
 use super::fields::{Fields, fault};
-use crate::agents::ask::{Await, Form};
+use crate::agents::ask::{AnswerForm, Await};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
 use crate::check::{Check, Diagnostic};
@@ -35,11 +35,13 @@ impl Reader<'_> {
         };
         // An error of a schema is reported once: no value is checked against it.
         let is_text = fields.value("output_schema").is_none();
-        let (form, key_of): (Form, fn(String) -> Key) = match self.output(&mut fields) {
-            Some(OutputType::Type { output, key }) if output.schema.is_some() => (Form::Type(output), key),
-            Some(OutputType::Schema(schema)) => (Form::Schema(schema), |key| Key::any(&key)),
-            None if !is_text => (Form::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
-            _ => (Form::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
+        let (form, key_of): (AnswerForm, fn(String) -> Key) = match self.output(&mut fields) {
+            Some(OutputType::Type { output, key }) if output.schema.is_some() => {
+                (AnswerForm::Type(output), key)
+            }
+            Some(OutputType::Schema(schema)) => (AnswerForm::Schema(schema), |key| Key::any(&key)),
+            None if !is_text => (AnswerForm::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
+            _ => (AnswerForm::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
         };
         let by = fields.text("by", &mut self.faults).map(|by| match by {
             "other" => AnsweredBy::Other,
@@ -68,8 +70,8 @@ impl Reader<'_> {
         }
         fields.finish("an `AwaitAgent`", &mut self.faults);
         match key {
-            Some(key) => Await::of(name, key_of(key.to_owned()), question, form, by)
-                .until(timeout, default)
+            Some(key) => Await::with_form(name, key_of(key.to_owned()), question, form, by)
+                .with_timeout(timeout, default)
                 .into_agent(),
             // Without a key that can be read, nothing is known of what it writes.
             None => super::agent::unknown(&name),

@@ -1,8 +1,8 @@
 //! An LLM agent from what its builder was told, and what is wrong with it.
 
 use super::{LlmAgentBuilder, OutputType};
-use crate::agents::about::Parts;
-use crate::agents::llm::{ANSWER_ATTEMPTS, Instruction, LlmAgent, LlmParts, Output};
+use crate::agents::description::DescriptionParts;
+use crate::agents::llm::{ANSWER_ATTEMPTS, AgentOutput, Instruction, LlmAgent, LlmParts};
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
@@ -28,7 +28,7 @@ impl LlmAgentBuilder {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
         if faults.is_empty() {
-            Ok(LlmAgent::made(self.parts()))
+            Ok(LlmAgent::from_parts(self.parts()))
         } else {
             Err(BuildError::new(faults, self.part()))
         }
@@ -37,7 +37,7 @@ impl LlmAgentBuilder {
     pub(in crate::builders::build) fn part(self) -> SubAgent {
         let depth = 1 + self.sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
         let faults = if depth > DEEPEST { Vec::new() } else { self.own_faults() };
-        let agent = Arc::new(LlmAgent::made(self.parts()));
+        let agent = Arc::new(LlmAgent::from_parts(self.parts()));
         SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
     }
 
@@ -98,7 +98,7 @@ impl LlmAgentBuilder {
     }
 
     fn parts(self) -> LlmParts {
-        let mut parts = Parts::new(AgentKind::Llm, &*self.name);
+        let mut parts = DescriptionParts::new(AgentKind::Llm, &*self.name);
         parts.description = self.description;
         let prompts =
             [&self.instruction, &self.global_instruction].into_iter().filter_map(Instruction::prompt);
@@ -122,12 +122,12 @@ impl LlmAgentBuilder {
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {
-            None => (name.clone().map(Output::text), key.map(Key::of::<String>)),
+            None => (name.clone().map(AgentOutput::text), key.map(Key::of::<String>)),
             Some(OutputType::Type { output, key: typed }) => {
-                (Some(Output::typed(name.clone(), output)), key.map(|key| typed(key.to_owned())))
+                (Some(AgentOutput::with_type(name.clone(), output)), key.map(|key| typed(key.to_owned())))
             }
             Some(OutputType::Schema(schema)) => {
-                (Some(Output::schema_of(name.clone(), schema)), key.map(Key::any))
+                (Some(AgentOutput::with_schema(name.clone(), schema)), key.map(Key::any))
             }
         };
         parts.writes.extend(key);

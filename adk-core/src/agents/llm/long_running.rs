@@ -1,6 +1,6 @@
-//! Long-running tools: calls whose answer comes from outside, after the tool has returned.
+//! Calls of long-running tools, whose responses come from outside after the tool has returned.
 
-use super::calls::responded;
+use super::calls::response_part;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, Role};
 use crate::runtime::run::{Asked, Context};
@@ -9,8 +9,9 @@ use crate::{Name, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Marks in the event of a reply which of its calls are answered later, and returns them. Where the journal holds the
-/// event, it decides: a tool may have become long-running since then.
+/// Marks the calls of long-running tools in the event of a reply, and returns them. If the journal
+/// contains the event, its marks are used, because the tool may have become long-running since
+/// then.
 pub(super) fn mark(
     event: &mut Event,
     calls: &[Arc<FunctionCall>],
@@ -20,7 +21,7 @@ pub(super) fn mark(
     let recorded = cx.run.replay.as_ref().and_then(|replay| replay.next_event(cx.path()));
     let is_later = |call: &&Arc<FunctionCall>| match recorded {
         Some(event) => event.long_running_tool_ids().contains(&call.id),
-        None => tools.runs_on(&call.name),
+        None => tools.is_long_running(&call.name),
     };
     let later: Vec<_> = calls.iter().filter(is_later).cloned().collect();
     if !later.is_empty() {
@@ -29,14 +30,17 @@ pub(super) fn mark(
     later
 }
 
-/// Waits for the answers to calls, and tells the conversation of them in the name of the user. Until all are there, the
-/// agent waits, and the run pauses when nothing else of it can go on. Gives the answers, in the order of the calls.
-pub(super) async fn answers(calls: Vec<Arc<FunctionCall>>, cx: &mut Context) -> Result<Vec<Value>> {
+/// Waits for the responses to calls and emits them in one event of the user. The run pauses if the
+/// rest of it cannot continue either. Returns the responses in the order of the calls.
+pub(super) async fn wait_for_responses(
+    calls: Vec<Arc<FunctionCall>>,
+    cx: &mut Context,
+) -> Result<Vec<Value>> {
     let asked = calls
         .iter()
         .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
     let values = cx.wait_for_all(asked.collect()).await?;
-    let parts = calls.iter().zip(&values).map(|(call, value)| responded(call, Ok(value.clone())));
+    let parts = calls.iter().zip(&values).map(|(call, value)| response_part(call, Ok(value.clone())));
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));
     event.author = Name::literal("user");
     cx.emit(event).await?;

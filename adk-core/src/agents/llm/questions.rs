@@ -1,10 +1,10 @@
-//! Questions from the middle of tool calls: [`ToolError::asks`].
+//! Questions that tool calls ask with [`ToolError::asks`].
 //!
-//! A part of a call that ends with a question is a recorded step, and so is each that goes on with an answer. What was done
-//! before a question is never done again.
+//! Each part of a call is a recorded step: the part that ends with a question, and each part that
+//! continues with an answer. Work before a question is never repeated.
 
-use super::calls::{Called, counted, start};
-use super::confirm::Before;
+use super::calls::{CallRecord, count_call, start};
+use super::confirm::PreparedCall;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::models::model::Usage;
@@ -17,46 +17,47 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a call asks before it goes on. A record.
+/// A question that a call asks before it continues. Part of the call's record.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Asks {
+pub(super) struct ToolQuestion {
     question: String,
     schema: Value,
-    /// The arguments as callbacks have made them.
+    /// The arguments after the changes by callbacks.
     args: ToolArgs,
 }
 
-impl Asks {
+impl ToolQuestion {
     pub(super) fn new(error: ToolError, args: ToolArgs) -> Self {
         let (question, schema) = error.into_question();
         Self { question, schema, args }
     }
 }
 
-/// Whether a call asks.
-pub(super) fn asks(called: &Result<Called>) -> bool {
+/// Reports whether a call has an open question.
+pub(super) fn has_question(called: &Result<CallRecord>) -> bool {
     called.as_ref().is_ok_and(|called| called.asks.is_some())
 }
 
-/// Lets calls go on with the answers to their questions, until none of them asks any more.
-pub(super) async fn go_on(
+/// Continues calls with the answers to their questions until no call asks a further question.
+pub(super) async fn resume_with_answers(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
     seen: &[StateDelta],
-    all: &mut [Result<Called>],
+    all: &mut [Result<CallRecord>],
     cx: &mut Context,
 ) -> Result<()> {
     let mut answers: Vec<Vec<Value>> = calls.iter().map(|_| Vec::new()).collect();
-    while all.iter().any(asks) {
+    while all.iter().any(has_question) {
         let (mut again, mut open) = (Vec::new(), Vec::new());
         for (at, call) in calls.iter().enumerate() {
-            let Ok(Called { left, asks, .. }) = &mut all[at] else { continue };
+            let Ok(CallRecord { left, asks, .. }) = &mut all[at] else { continue };
             let Some(asks) = asks.take() else { continue };
-            let Asks { question, schema, args } = *asks;
-            counted(left, cx);
+            let ToolQuestion { question, schema, args } = *asks;
+            count_call(left, cx);
             let left = ToolRecord { usage: Usage::default(), ..std::mem::take(left) };
             let asked = Asked { question, schema, ..Asked::new(Name::from(format!("ask {}", call.name))) };
-            // All are numbered, so that a call has the same number before and after its answer.
+            // Every call takes a number, so that a call has the same number before and after its
+            // answer.
             match cx.ask(asked).await? {
                 Answer::Open(waiting) => {
                     drop(start(tools, call, seen.get(at), None, cx));
@@ -64,7 +65,7 @@ pub(super) async fn go_on(
                 }
                 Answer::There(value) => {
                     answers[at].push(value);
-                    let before = Box::new(Before::going_on(args, left, answers[at].clone()));
+                    let before = Box::new(PreparedCall::resuming(args, left, answers[at].clone()));
                     let call = start(tools, call, seen.get(at), Some(before), cx);
                     again.push(async move { (at, call.await) });
                 }

@@ -1,5 +1,5 @@
-//! The description of an agent that was made at run time: the same [`AgentMeta`] that macros write as a const, and what
-//! it borrows from.
+//! [`AgentDescription`]: the description of an agent. An agent that is built at run time has the
+//! same [`AgentMeta`] that macros write as a constant, together with the values that it borrows.
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
@@ -8,8 +8,8 @@ use self_cell::self_cell;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a description says, owned.
-pub(crate) struct Parts {
+/// The owned values of a description.
+pub(crate) struct DescriptionParts {
     pub(crate) kind: AgentKind,
     pub(crate) name: String,
     pub(crate) definition: String,
@@ -20,20 +20,20 @@ pub(crate) struct Parts {
     pub(crate) may_exit: bool,
     pub(crate) exits: Vec<String>,
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
-    /// It may have tools that are known at run time only.
+    /// Whether the agent may have tools that are known only at run time.
     pub(crate) more_tools: bool,
     pub(crate) compacts: bool,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
-    /// Who may answer an `await`; `None` for the user who began the run.
+    /// Permitted answerers of an `await`; `None` for the user who started the run.
     pub(crate) by: Option<AnsweredBy>,
-    /// Says what is wrong with a value that an `await` is answered with.
+    /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
     pub(crate) accepts: Option<Accepts>,
-    /// The schema of the value that a model or a person gives, which it writes.
+    /// The schema of the value that the agent writes, from a model or from an answer.
     pub(crate) schema: Option<ValueSchema>,
 }
 
-impl Parts {
+impl DescriptionParts {
     pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
         let name = name.into();
         Self {
@@ -58,8 +58,8 @@ impl Parts {
     }
 }
 
-/// The lists that a description refers to.
-struct Lists<'a> {
+/// The lists that a description borrows.
+struct DescriptionLists<'a> {
     prompts: Vec<&'a str>,
     reads: Vec<KeySpec<'a>>,
     writes: Vec<KeySpec<'a>>,
@@ -69,41 +69,41 @@ struct Lists<'a> {
 }
 
 self_cell!(
-    struct Listed {
-        owner: Parts,
+    struct PartsWithLists {
+        owner: DescriptionParts,
         #[covariant]
-        dependent: Lists,
+        dependent: DescriptionLists,
     }
 );
 
 self_cell!(
-    struct Made {
-        owner: Listed,
+    struct OwnedMeta {
+        owner: PartsWithLists,
         #[covariant]
         dependent: AgentMeta,
     }
 );
 
-/// A description: the const of a macro, or one that was made at run time.
-pub(crate) struct About {
-    repr: Repr,
+/// A description: a constant of a macro, or a description that is built at run time.
+pub(crate) struct AgentDescription {
+    repr: DescriptionRepr,
     announced: AnnouncedKeys,
 }
 
-enum Repr {
+enum DescriptionRepr {
     Const(&'static AgentMeta<'static>),
-    Made(Box<Made>),
+    Owned(Box<OwnedMeta>),
 }
 
-impl About {
-    /// What a macro wrote.
-    pub(crate) const fn constant(meta: &'static AgentMeta<'static>) -> Self {
-        Self { repr: Repr::Const(meta), announced: AnnouncedKeys::constant(meta) }
+impl AgentDescription {
+    /// Creates the description that a macro declares.
+    pub(crate) const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
+        Self { repr: DescriptionRepr::Const(meta), announced: AnnouncedKeys::constant(meta) }
     }
 
-    /// What a builder was told.
-    pub(crate) fn made(parts: Parts) -> Self {
-        let listed = Listed::new(parts, |parts| Lists {
+    /// Creates the description of an agent that is built at run time.
+    pub(crate) fn from_parts(parts: DescriptionParts) -> Self {
+        let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
             reads: parts.reads.iter().map(Key::spec).collect(),
             writes: parts.writes.iter().map(Key::spec).collect(),
@@ -111,7 +111,7 @@ impl About {
             tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
-        let made = Made::new(listed, |listed| {
+        let made = OwnedMeta::new(listed, |listed| {
             let (parts, lists) = (listed.borrow_owner(), listed.borrow_dependent());
             let meta = AgentMeta::new(parts.kind, &parts.name)
                 .definition(&parts.definition)
@@ -131,23 +131,23 @@ impl About {
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());
-        Self { repr: Repr::Made(Box::new(made)), announced }
+        Self { repr: DescriptionRepr::Owned(Box::new(made)), announced }
     }
 
     pub(crate) fn meta(&self) -> &AgentMeta<'_> {
         match &self.repr {
-            Repr::Const(meta) => meta,
-            Repr::Made(made) => made.borrow_dependent(),
+            DescriptionRepr::Const(meta) => meta,
+            DescriptionRepr::Owned(made) => made.borrow_dependent(),
         }
     }
 
-    /// What it may write.
+    /// Returns the keys that the agent may write.
     pub(crate) fn announced(&self) -> AnnouncedKeys {
         self.announced.clone()
     }
 }
 
-impl fmt::Debug for About {
+impl fmt::Debug for AgentDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.meta().fmt(f)
     }
