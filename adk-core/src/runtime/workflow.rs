@@ -16,11 +16,11 @@ mod reads;
 mod root;
 mod scopes;
 mod seek;
+pub(crate) mod step_table;
 mod team;
 mod together;
 mod turn;
 mod walk;
-pub(crate) mod wired;
 
 pub use block::{Block, BlockField, LoopBlock};
 pub use form::{FieldFault, Form, FormField, MakeSchema};

@@ -1,7 +1,7 @@
 //! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
 
 use super::scopes::{has_defaults, of_workflow, written};
-use super::wired::Wired;
+use super::step_table::StepTable;
 use super::{Form, Keys};
 use crate::runtime::run::{Context, stored};
 use crate::spec::{InputSpec, Key, Spec};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 type Emit<'c> = BoxFuture<'c, Result<EventId>>;
 
 /// Goes into the keys of a nested workflow. What comes back commits its inputs and `let` values, where it has some.
-pub(super) fn enter<'c>(workflow: &(dyn Wired + Sync), cx: &'c mut Context) -> Result<Option<Emit<'c>>> {
+pub(super) fn enter<'c>(workflow: &(dyn StepTable + Sync), cx: &'c mut Context) -> Result<Option<Emit<'c>>> {
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
@@ -96,7 +96,7 @@ fn missing(name: &str, cx: &Context) -> Error {
 }
 
 /// The `state` keys in there: those of the workflow, also those around a tree that was built at run time.
-pub(super) fn states(workflow: &dyn Wired, cx: &Context) -> Option<Arc<[Key]>> {
+pub(super) fn states(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::owned);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
     let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();

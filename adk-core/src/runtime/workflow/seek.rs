@@ -1,10 +1,10 @@
 //! The way down to a remote branch: through its blocks and workflows, past every step before it.
 
 use super::away::told;
+use super::step_table::StepTable;
 use super::together::begin;
 use super::turn::Around;
 use super::walk::Walk;
-use super::wired::Wired;
 use super::{nested, reads, scopes};
 use crate::runtime::run::Context;
 use crate::spec::{AgentKind, ERROR_KEY, StepKind};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Goes through a workflow to the branch that the context looks for, and runs it.
-pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
+pub(super) async fn down(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     cx.enter_bounds(spec);
     cx.unchecked = workflow.is_unchecked() || (cx.unchecked && !workflow.is_closed());

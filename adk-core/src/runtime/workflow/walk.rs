@@ -7,8 +7,8 @@ use self::end::Next;
 pub(super) use self::exit::{Exit, Walked};
 use super::lifecycle::{self, Begun, Who};
 use super::reads;
+use super::step_table::StepTable;
 use super::turn::{is_plain, plain, turn};
-use super::wired::Wired;
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
@@ -44,7 +44,7 @@ impl Open {
 }
 
 pub(super) struct Walk<'a> {
-    pub(super) workflow: &'a (dyn Wired + Sync),
+    pub(super) workflow: &'a (dyn StepTable + Sync),
     pub(super) steps: &'a [Step<'a>],
 }
 

@@ -1,4 +1,4 @@
-//! `Wired::select`: rustc itself judges the arms of a `match`, on a match over the value of the key.
+//! `StepTable::select`: rustc itself judges the arms of a `match`, on a match over the value of the key.
 
 use super::super::ast::{BlockKind, Match};
 use super::super::names::unspanned;
@@ -14,7 +14,7 @@ impl Expansion<'_> {
         self.matches().map(|(i, choice)| self.choice(i, choice)).collect()
     }
 
-    /// The method of `Wired` that calls them.
+    /// The method of `StepTable` that calls them.
     pub(super) fn select(&self) -> Option<TokenStream> {
         let mut arms = self.matches().map(|(i, _)| {
             let (at, function) = (index(i), numbered("select", i));

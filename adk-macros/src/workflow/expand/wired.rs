@@ -1,4 +1,4 @@
-//! `Agent` and `Wired`: what the runtime asks of a workflow.
+//! `Agent` and `StepTable`: what the runtime asks of a workflow.
 
 use super::super::ast::{Block, BlockKind, DeclKind, Let, Typed};
 use super::super::names::is_string;
@@ -62,7 +62,7 @@ impl Expansion<'_> {
         let defaults = self.defaults();
         let states = self.states();
         quote! {
-            impl __adk::workflow::Wired for #name {
+            impl __adk::workflow::StepTable for #name {
                 fn spec(&self) -> &__adk::Spec<'_> {
                     const { &#name::SPEC }
                 }

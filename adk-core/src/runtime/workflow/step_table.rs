@@ -1,4 +1,4 @@
-//! The trait [`Wired`], in which the walk looks up the agents, limits and callbacks of steps; and where a walk begins.
+//! The trait [`StepTable`], in which the walk looks up the agents, limits and callbacks of steps; and where a walk begins.
 
 use super::team::Team;
 use super::walk::{Exit, Walk, Walked};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
 // It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
-pub trait Wired {
+pub trait StepTable {
     /// The whole tree.
     fn spec(&self) -> &Spec<'_>;
 
@@ -84,11 +84,11 @@ pub trait Wired {
 /// # Errors
 /// Those of its agents, and an exit that no loop of the workflow takes.
 // Boxed here, rustc does not prove again for each workflow that it is `Send`, nor compile the walk again in its crate.
-pub fn run<'a>(workflow: &'a (dyn Wired + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+pub fn run<'a>(workflow: &'a (dyn StepTable + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(walk_all(workflow, cx))
 }
 
-async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
+async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
     let settled = match (workflow.root(), workflow.is_closed()) {
@@ -133,7 +133,7 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     Ok(flow)
 }
 
-async fn walk_in(workflow: &(dyn Wired + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
+async fn walk_in(workflow: &(dyn StepTable + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
     let spec = workflow.spec();
     if nested && let Some(emit) = nested::enter(workflow, cx)? {
         emit.await?;
@@ -149,7 +149,7 @@ async fn walk_in(workflow: &(dyn Wired + Sync), nested: bool, cx: &mut Context) 
 /// The same for at most so long. What has not ended by then is dropped where it is.
 async fn walk_within(
     longest: Duration,
-    workflow: &(dyn Wired + Sync),
+    workflow: &(dyn StepTable + Sync),
     nested: bool,
     cx: &mut Context,
 ) -> Result<Walked> {
@@ -182,7 +182,7 @@ fn outside(exit: Exit, cx: &Context) -> Error {
 }
 
 /// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
-pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
+pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
     prepare.look(|run| workflow.check_state(&Values { run }));
     // The blocks around a step: where each ends, and the path outside of it.
     let mut open = Vec::new();
@@ -232,6 +232,6 @@ fn may_skip(block: &str) -> Error {
 }
 
 /// Goes to a step; the workflow's own step is the current place already.
-fn step_of(workflow: &(dyn Wired + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
+fn step_of(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
 }
