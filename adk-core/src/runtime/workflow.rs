@@ -1,6 +1,5 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
-mod again;
 mod attempts;
 mod away;
 mod block;
@@ -13,6 +12,7 @@ mod keys;
 mod lifecycle;
 mod nested;
 mod reads;
+mod resume;
 mod root;
 mod scopes;
 mod seek;

@@ -3,7 +3,7 @@
 use super::lifecycle::{self, Begun, Who};
 use super::team::Team;
 use super::walk::Walk;
-use super::{again, checkpoint, scopes};
+use super::{checkpoint, resume, scopes};
 use crate::flow::Flow;
 use crate::panic::Caught;
 use crate::runtime::agent::DynAgent;
@@ -44,7 +44,7 @@ pub(super) fn turn(
         let mut by = None;
         let ran = match (before, team) {
             (Some(flow), _) => Ok(flow),
-            (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await,
+            (None, _) if repeats => Box::pin(resume::run(agent, step.name, cx)).await,
             (None, Some(team)) => team.begin(is_root, cx).await.map(|(flow, member)| {
                 by = Some(member);
                 flow
