@@ -11,6 +11,7 @@ mod join;
 mod keys;
 mod lifecycle;
 mod nested;
+mod parallel;
 mod reads;
 mod resume;
 mod root;
@@ -18,7 +19,6 @@ mod scopes;
 mod seek;
 pub(crate) mod step_table;
 mod team;
-mod together;
 mod turn;
 mod walk;
 

@@ -4,7 +4,7 @@
 
 use super::away::Away;
 use super::discard::Discards;
-use super::together::Race;
+use super::parallel::Race;
 use super::walk::{Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};

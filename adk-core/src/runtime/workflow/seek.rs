@@ -1,8 +1,8 @@
 //! The way down to a remote branch: through its blocks and workflows, past every step before it.
 
 use super::away::told;
+use super::parallel::begin;
 use super::step_table::StepTable;
-use super::together::begin;
 use super::turn::Around;
 use super::walk::Walk;
 use super::{nested, reads, scopes};

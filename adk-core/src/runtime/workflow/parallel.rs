@@ -78,7 +78,7 @@ impl Walk<'_> {
                 .map(|branch| self.names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
         });
-        together(branches, (limit, begun), away, race, skip, cx)
+        run_parts(branches, (limit, begun), away, race, skip, cx)
     }
 
     /// The context of a branch of the parallel at this path, which is the `index`th of its block.
@@ -173,7 +173,7 @@ impl Walk<'_> {
         });
         let begun =
             begun(limit, cx, |begun| (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect());
-        together(elements, (limit, begun), away, None, skip, cx)
+        run_parts(elements, (limit, begun), away, None, skip, cx)
     }
 
     /// Commits the lists of the elements that are not left out.
@@ -338,7 +338,7 @@ fn begun(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) 
 
 /// Runs branches, `limit.0` at a time, and those before `limit.1` at once. Each is made when it begins. Those that fail are left out where `skip` has their
 /// paths, and come back in their order.
-fn together<'s>(
+fn run_parts<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: (Option<u32>, usize),
     away: &'s Away,
