@@ -1,7 +1,6 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
 mod attempts;
-mod away;
 mod block;
 mod checkpoint;
 mod discard;
@@ -13,10 +12,10 @@ mod lifecycle;
 mod nested;
 mod parallel;
 mod reads;
+mod remote;
 mod resume;
 mod root;
 mod scopes;
-mod seek;
 pub(crate) mod step_table;
 mod team;
 mod turn;

@@ -3,7 +3,7 @@
 //! An attempt that fails is recorded. A run that is taken up again passes by what such an attempt had done, and begins with
 //! the attempt after it.
 
-use super::away::Away;
+use super::remote::Away;
 use super::scopes;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};

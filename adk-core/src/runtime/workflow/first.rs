@@ -2,9 +2,9 @@
 //!
 //! The winner is recorded. A run that is taken up again runs the winner alone, and passes by what the others had done.
 
-use super::away::Away;
 use super::discard::Discards;
 use super::parallel::Race;
+use super::remote::Away;
 use super::walk::{Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};

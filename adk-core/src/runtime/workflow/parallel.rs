@@ -1,9 +1,9 @@
 //! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
 
-use super::away::Away;
 use super::discard::Discards;
 use super::join::Branches;
 use super::reads::Elements;
+use super::remote::Away;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};

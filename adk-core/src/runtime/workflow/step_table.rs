@@ -2,7 +2,7 @@
 
 use super::team::Team;
 use super::walk::{Exit, Walk, Walked};
-use super::{Form, Keys, Values, checkpoint, nested, seek};
+use super::{Form, Keys, Values, checkpoint, nested, remote};
 use crate::flow::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
@@ -97,7 +97,7 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     };
     let above = cx.settle_global(settled);
     if cx.seek.is_some() {
-        return Box::pin(seek::down(workflow, cx)).await;
+        return Box::pin(remote::down(workflow, cx)).await;
     }
     // At the root of a run the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();

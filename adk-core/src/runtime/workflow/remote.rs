@@ -1,0 +1,308 @@
+//! Branches of a block that run in another process, and their reports.
+
+use super::parallel::begin;
+use super::step_table::StepTable;
+use super::turn::Around;
+use super::walk::{Exit, Walk, Walked};
+use super::{nested, reads, scopes};
+use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
+use crate::spec::{AgentKind, ERROR_KEY, StepKind};
+use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
+use crate::store::outbox::Counted;
+use crate::sync::lock;
+use crate::{At, BoxFuture, Error, ErrorKind, Flow, Name, Path, Result};
+use std::future::{pending, ready};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+
+/// The branches of one block that are elsewhere.
+#[derive(Default)]
+pub(super) struct Away(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By the order in which the branches of the block began.
+    indices: Vec<usize>,
+    cancel: Vec<oneshot::Sender<()>>,
+    back: Vec<(Stored, Option<Arc<KeyScope>>)>,
+    run: Option<Arc<Run>>,
+}
+
+/// The time of the block was over after some of its branches had come back.
+impl Drop for Away {
+    fn drop(&mut self) {
+        let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(run) = &state.run else { return };
+        for (stored, scope) in state.back.drain(..) {
+            let report = BranchReport::new(Ok(BranchEnd::default())).with_events(vec![stored]);
+            run.leave_behind(Box::pin(ready(Ok(report))), scope);
+        }
+    }
+}
+
+impl Away {
+    /// Asks the engine to take a branch; `own` is the context that it would run with here. `path` is that of the branch,
+    /// which is the `index`th of its block.
+    pub(super) fn send<'s>(
+        self: &Arc<Self>,
+        index: usize,
+        path: impl FnOnce() -> Path,
+        own: &Context,
+        remote: Option<&'s dyn RemoteBranches>,
+    ) -> Option<BoxFuture<'s, Result<Walked>>> {
+        // Where an escalate ends all loops, a branch ends in the middle of an agent.
+        let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
+        let (run, path) = (own.run.clone(), path());
+        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+            return None;
+        }
+        let (cancel, cancelled) = oneshot::channel();
+        // A sender that is dropped cancels as well: then the block is.
+        let cancelled = Box::pin(async move { drop(cancelled.await) });
+        let report = remote.offer(own.branch_task(path.clone()), cancelled)?;
+        let mut state = lock(&self.0);
+        state.indices.push(index);
+        state.cancel.push(cancel);
+        state.run = Some(run.clone());
+        let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
+        let mut report = Returning { report: Some(report), run: run.clone(), scope: scope.clone() };
+        Some(Box::pin(async move {
+            let _busy = Counted::new(&run.outbox().in_flight);
+            let BranchReport { end, events, loops, usage } = report.back().await?;
+            lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+            let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
+            loops.into_iter().for_each(|end| run.end_loop(end));
+            run.skipped(usage);
+            count_again(meter.as_ref(), &usage, rounds, &path);
+            end.map(walked)
+        }))
+    }
+
+    /// Applies what branches had committed whose block was dropped, since its time was over.
+    pub(super) async fn left_behind(cx: &Context) {
+        let left = cx.run.left_behind();
+        if left.is_empty() {
+            return;
+        }
+        let away = Self::default();
+        for (report, scope) in left {
+            let _busy = Counted::new(&cx.run.outbox().in_flight);
+            // One that could not be run has committed nothing.
+            if let Ok(BranchReport { events, usage, .. }) = report.await {
+                lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+                cx.run.skipped(usage);
+                count_again(cx.meter.as_ref(), &usage, 0, cx.path());
+            }
+        }
+        away.apply(cx).await;
+    }
+
+    /// Whether any branch is elsewhere, or was.
+    pub(super) fn has_sent(&self) -> bool {
+        !lock(&self.0).indices.is_empty()
+    }
+
+    /// Nobody needs the branches any more; gives those that are still to come back.
+    pub(super) fn cancel(&self) -> Vec<usize> {
+        let mut state = lock(&self.0);
+        state.cancel.clear();
+        state.indices.clone()
+    }
+
+    /// Applies what the branches have committed, in the order of the log, and hands it to the consumer.
+    pub(super) async fn apply(&self, cx: &Context) {
+        let mut back = std::mem::take(&mut lock(&self.0).back);
+        back.sort_unstable_by_key(|(stored, _)| stored.place);
+        let mut last = None;
+        for (stored, scope) in back {
+            last = Some(cx.run.joined(stored, scope.as_deref()));
+        }
+        if let Some(ticket) = last {
+            cx.run.outbox().taken(ticket).await;
+        }
+    }
+}
+
+/// The report of a branch on its way here. Where nobody waits for it any more, the run keeps it.
+struct Returning {
+    report: Option<BoxFuture<'static, Result<BranchReport>>>,
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+}
+
+impl Returning {
+    async fn back(&mut self) -> Result<BranchReport> {
+        let report = match &mut self.report {
+            Some(report) => report.await,
+            None => pending().await,
+        };
+        self.report = None;
+        report
+    }
+}
+
+impl Drop for Returning {
+    fn drop(&mut self) {
+        if let Some(report) = self.report.take() {
+            self.run.leave_behind(report, self.scope.take());
+        }
+    }
+}
+
+fn walked(end: BranchEnd) -> Walked {
+    let target = match end.flow {
+        Flow::Continue => return Walked::Through,
+        Flow::Exit => None,
+        Flow::ExitTo(name) => Some(name),
+    };
+    Walked::Exit(Exit { target, reason: end.reason.unwrap_or(LoopEndReason::Break), is_direct: false })
+}
+
+/// How a walk over the steps of a branch ended, for who has sent it.
+pub(super) fn told(walked: Walked) -> BranchEnd {
+    match walked {
+        Walked::Through => BranchEnd::default(),
+        Walked::Exit(Exit { target, reason, .. }) => {
+            BranchEnd::new(target.map_or(Flow::Exit, Flow::ExitTo), Some(reason))
+        }
+    }
+}
+
+/// Goes through a workflow to the branch that the context looks for, and runs it.
+pub(super) async fn down(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
+    let spec = workflow.spec();
+    cx.enter_bounds(spec);
+    cx.unchecked = workflow.is_unchecked() || (cx.unchecked && !workflow.is_closed());
+    if workflow.is_closed() {
+        if cx.path().parent().is_some() {
+            let outer = cx.scope.take();
+            cx.scope = Some(Arc::new(scopes::of_workflow(spec, cx.path().name().clone(), outer)));
+        }
+        cx.known = nested::known(spec);
+    }
+    cx.states = nested::states(workflow, cx);
+    let walk = Walk { workflow, steps: spec.steps };
+    let place = cx.path().clone();
+    // The process of the run holds it as well, but may have ended.
+    let deadline = match spec.limits.time {
+        Some(longest) => cx.time_from_here(longest).await?,
+        None => None,
+    };
+    let (run, down) = (cx.run.clone(), Box::pin(walk.down(cx)));
+    match deadline {
+        None => down.await?,
+        Some((key, deadline)) => match run.within(key, deadline, down).await {
+            Some(found) => found?,
+            None => return Err(cx.time_is_over(&place)),
+        },
+    }
+    Ok(Flow::Continue)
+}
+
+impl Walk<'_> {
+    async fn down(&self, cx: &mut Context) -> Result<()> {
+        let mut range = 0..self.steps.len();
+        let mut root = self.workflow.root();
+        loop {
+            let at = match root.take() {
+                // The block that is the whole tree has no place below it.
+                Some(at) => at,
+                None => {
+                    let Some(name) = cx.next_sought() else { return Err(unknown(cx)) };
+                    let at = self.find(&name, range).ok_or_else(|| unknown(cx))?;
+                    cx.enter(self.workflow.name(at), At::Once);
+                    at
+                }
+            };
+            let step = &self.steps[at];
+            range = at + 1..step.end;
+            match step.kind {
+                StepKind::Agent { .. } => {
+                    let agent =
+                        self.workflow.agent(at).filter(|agent| agent.meta().kind == AgentKind::Workflow);
+                    let Some(agent) = agent else { return Err(unknown(cx)) };
+                    let _around = Around::enter(agent, step, cx);
+                    return agent.run_dyn(cx).await.map(drop);
+                }
+                StepKind::Loop { .. } => cx.go_to(cx.sought_at()),
+                StepKind::Try(_) => match cx.sought_at() {
+                    At::Once => {
+                        let scope = scopes::of_else(&self.workflow.name(at), cx.scope.take());
+                        (cx.scope, cx.known) = (Some(Arc::new(scope)), cx.known_with(ERROR_KEY));
+                    }
+                    round => cx.go_to(round),
+                },
+                StepKind::Parallel { .. } => {
+                    let name = cx.peek_sought().ok_or_else(|| unknown(cx))?;
+                    let step = self.find(&name, range).ok_or_else(|| unknown(cx))?;
+                    let mut parts = (0..).zip(self.parts(at));
+                    let (index, part) =
+                        parts.find(|(_, part)| part.contains(&step)).ok_or_else(|| unknown(cx))?;
+                    let first = self.steps.get(part.start).map_or("", |step| step.name);
+                    let own = cx.for_branch(index, first);
+                    cx.become_branch(own);
+                    if part.start == step && cx.is_last_sought() {
+                        return self.arrive(part, None, cx).await;
+                    }
+                    range = part;
+                }
+                StepKind::Each { item, list, .. } => {
+                    let At::Item(index) = cx.sought_at() else { return Err(unknown(cx)) };
+                    let (each, item) = (self.workflow.name(at), Name::shared(item));
+                    let own: Vec<_> = self.written(range.clone()).into_iter().chain([item.clone()]).collect();
+                    let around = cx.scope.clone();
+                    let scope = Arc::new(scopes::of_element(&each, index, &own, around));
+                    let mut element = cx.element(index, scope);
+                    element.known = cx.known_with(&item);
+                    if cx.is_sought() {
+                        let items = reads::list(&item, list, cx)?;
+                        let value = items.get(index as usize).cloned().ok_or_else(|| unknown(cx))?;
+                        cx.become_branch(element);
+                        return self.arrive(range, Some((item, Arc::new(value))), cx).await;
+                    }
+                    cx.become_branch(element);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs the branch that was looked for; how it ended is left in the context.
+    async fn arrive(
+        &self,
+        range: Range<usize>,
+        item: Option<(Name, Arc<serde_json::Value>)>,
+        cx: &mut Context,
+    ) -> Result<()> {
+        let seek = cx.arrive()?;
+        if let Some((item, value)) = item {
+            begin(item, value, cx).await?;
+        }
+        let end = told(self.steps(range, cx).await?);
+        cx.found(seek, end);
+        Ok(())
+    }
+
+    fn find(&self, name: &str, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&at| {
+            let step = &self.steps[at];
+            let is_place = !matches!(
+                step.kind,
+                StepKind::End
+                    | StepKind::Branch
+                    | StepKind::Arm { .. }
+                    | StepKind::Else
+                    | StepKind::Break { .. }
+            );
+            is_place && step.name == name
+        })
+    }
+}
+
+fn unknown(cx: &Context) -> Error {
+    let message = format!("there is no branch `{}` in this workflow", cx.sought());
+    Error::new(ErrorKind::TopologyChanged, message)
+        .with_help("run the branch with the workflow of the run that it belongs to")
+        .at(cx.path())
+}
