@@ -3,7 +3,7 @@
 //! An attempt that fails is recorded. A run that is taken up again passes by what such an attempt had done, and begins with
 //! the attempt after it.
 
-use super::remote::Away;
+use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
@@ -51,7 +51,7 @@ impl Walk<'_> {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
                 };
-                Away::left_behind(cx).await;
+                RemoteBranchSet::left_behind(cx).await;
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
                 if !cx.may_go_on(&error) || !again && otherwise.is_none() {
                     return Err(error);

@@ -4,7 +4,7 @@
 
 use super::discard::Discards;
 use super::parallel::Race;
-use super::remote::Away;
+use super::remote::RemoteBranchSet;
 use super::walk::{Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};
@@ -37,7 +37,7 @@ impl Walk<'_> {
             (self.branch(branch, None, own).await?, won)
         } else {
             let mut race = Race::of(branches.len());
-            let away = Arc::<Away>::default();
+            let away = Arc::<RemoteBranchSet>::default();
             let ran = self.branches(at, limit, &away, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
                 return boxed(|| self.end_branches(at, ran, discards, cx)).await;

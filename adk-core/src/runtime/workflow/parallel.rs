@@ -3,7 +3,7 @@
 use super::discard::Discards;
 use super::join::Branches;
 use super::reads::Elements;
-use super::remote::Away;
+use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};
@@ -24,7 +24,7 @@ impl Walk<'_> {
     /// Runs the branches of a parallel.
     pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
         let discards = self.skips(at).then(|| Discards::begin(cx));
-        let away = Arc::<Away>::default();
+        let away = Arc::<RemoteBranchSet>::default();
         let ran = self.branches(at, limit, &away, None, cx).await?;
         match discards {
             Some(discards) => boxed(|| self.end_branches(at, ran, discards, cx)).await,
@@ -55,7 +55,7 @@ impl Walk<'_> {
         &'s self,
         at: usize,
         limit: Option<u32>,
-        away: &'s Arc<Away>,
+        away: &'s Arc<RemoteBranchSet>,
         race: Option<&'s mut Race>,
         cx: &'s Context,
     ) -> BoxFuture<'s, Result<Box<Ran>>> {
@@ -115,7 +115,7 @@ impl Walk<'_> {
         if let Some(event) = elements.left_out {
             cx.emit_boxed(*event).await?;
         }
-        let (away, scopes) = (Arc::<Away>::default(), Mutex::default());
+        let (away, scopes) = (Arc::<RemoteBranchSet>::default(), Mutex::default());
         let discards = self.skips(at).then(|| Discards::begin(cx));
         let running = self.elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
         let ran = running.await?;
@@ -151,7 +151,7 @@ impl Walk<'_> {
         item: &str,
         (list, count): (&'s Value, usize),
         limit: Option<u32>,
-        (away, scopes): (&'s Arc<Away>, &'s Mutex<Vec<Arc<KeyScope>>>),
+        (away, scopes): (&'s Arc<RemoteBranchSet>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
     ) -> BoxFuture<'s, Result<Box<Ran>>> {
         let body = at + 1..self.steps[at].end;
@@ -341,7 +341,7 @@ fn begun(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) 
 fn run_parts<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: (Option<u32>, usize),
-    away: &'s Away,
+    away: &'s RemoteBranchSet,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
@@ -353,7 +353,7 @@ fn run_parts<'s>(
 async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     (limit, begun): (Option<u32>, usize),
-    away: &'s Away,
+    away: &'s RemoteBranchSet,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
@@ -469,7 +469,7 @@ fn cancelled(cx: &Context) {
 /// Made here and not where it is awaited, whose frame on the stack would hold it: blocks nest.
 fn back<'s>(
     mut running: Branches<BoxFuture<'s, Result<Walked>>>,
-    away: &'s Away,
+    away: &'s RemoteBranchSet,
     cx: &'s Context,
 ) -> BoxFuture<'s, ()> {
     Box::pin(async move {

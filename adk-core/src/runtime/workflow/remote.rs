@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 /// The branches of one block that are elsewhere.
 #[derive(Default)]
-pub(super) struct Away(Mutex<State>);
+pub(super) struct RemoteBranchSet(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -30,7 +30,7 @@ struct State {
 }
 
 /// The time of the block was over after some of its branches had come back.
-impl Drop for Away {
+impl Drop for RemoteBranchSet {
     fn drop(&mut self) {
         let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(run) = &state.run else { return };
@@ -41,7 +41,7 @@ impl Drop for Away {
     }
 }
 
-impl Away {
+impl RemoteBranchSet {
     /// Asks the engine to take a branch; `own` is the context that it would run with here. `path` is that of the branch,
     /// which is the `index`th of its block.
     pub(super) fn send<'s>(
