@@ -66,7 +66,7 @@ impl RemoteBranchSet {
         state.cancel.push(cancel);
         state.run = Some(run.clone());
         let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
-        let mut report = Returning { report: Some(report), run: run.clone(), scope: scope.clone() };
+        let mut report = PendingReport { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.back().await?;
@@ -125,13 +125,13 @@ impl RemoteBranchSet {
 }
 
 /// The report of a branch on its way here. Where nobody waits for it any more, the run keeps it.
-struct Returning {
+struct PendingReport {
     report: Option<BoxFuture<'static, Result<BranchReport>>>,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
 }
 
-impl Returning {
+impl PendingReport {
     async fn back(&mut self) -> Result<BranchReport> {
         let report = match &mut self.report {
             Some(report) => report.await,
@@ -142,7 +142,7 @@ impl Returning {
     }
 }
 
-impl Drop for Returning {
+impl Drop for PendingReport {
     fn drop(&mut self) {
         if let Some(report) = self.report.take() {
             self.run.leave_behind(report, self.scope.take());
