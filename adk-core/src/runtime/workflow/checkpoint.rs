@@ -3,7 +3,7 @@
 //!
 //! They are a view: nothing reads them back. A run is taken up again from its record, by path and not by name.
 
-use super::walk::{Open, Walk};
+use super::walk::{EnteredBlock, Walk};
 use crate::runtime::run::Context;
 use crate::spec::{AgentKind, StepKind};
 use crate::store::event::{Actions, Event, RareActions};
@@ -17,7 +17,7 @@ impl Walk<'_> {
         &self,
         at: usize,
         is_whole: bool,
-        open: &[Open],
+        open: &[EnteredBlock],
         cx: &mut Context,
     ) -> Result<()> {
         if !cx.config().resumable {

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A block that the walk is in.
-pub(super) struct Open {
+pub(super) struct EnteredBlock {
     pub(super) at: usize,
     /// What the context was before the block was entered.
     outer: Frame,
@@ -34,7 +34,7 @@ pub(super) struct Open {
     watch: Option<Box<(Box<Watch>, LifecycleOutcome)>>,
 }
 
-impl Open {
+impl EnteredBlock {
     /// Keeps how it ended, for its last lifecycle event.
     fn ends(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
         if let Some(watch) = &mut self.watch {
@@ -50,7 +50,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<EnteredBlock> = Vec::new();
         let walked = boxed(|| self.walk(range, &mut open, cx)).await;
         if !open.is_empty() {
             Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
-    async fn give_up(&self, mut open: Vec<Open>, error: Option<&Error>, cx: &mut Context) {
+    async fn give_up(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
         while let Some(block) = open.pop() {
             if let (Some(error), Some(who)) = (error, self.who(block.at)) {
                 who.fail(error, cx).await;
@@ -71,7 +71,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
+    async fn walk(
+        &self,
+        range: Range<usize>,
+        open: &mut Vec<EnteredBlock>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
         let mut at = range.start;
         let is_whole = range == (0..self.steps.len());
         let mut left = None;
@@ -156,14 +161,20 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes into a block.
-    fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) {
+    fn enter(&self, at: usize, open: &mut Vec<EnteredBlock>, cx: &mut Context) {
         let outer = self.go_to(at, cx);
         let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
-        open.push(Open { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
+        open.push(EnteredBlock { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
     }
 
     /// Tells that a block begins, and asks whether it runs.
-    async fn begin(&self, who: Who<'_>, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Begun> {
+    async fn begin(
+        &self,
+        who: Who<'_>,
+        at: usize,
+        open: &mut [EnteredBlock],
+        cx: &mut Context,
+    ) -> Result<Begun> {
         let watch = Watch::begin(kind(&self.steps[at].kind), cx).await;
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
@@ -176,7 +187,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The first step inside of the block that was entered.
-    fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<usize> {
+    fn inside(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<usize> {
         match self.steps[at].kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {

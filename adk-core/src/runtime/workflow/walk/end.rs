@@ -1,6 +1,6 @@
 //! The end of a block: another round of a loop, or out of it.
 
-use super::{Exit, Open, Walk, boxed};
+use super::{EnteredBlock, Exit, Walk, boxed};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
 use crate::runtime::workflow::lifecycle::{self, Who};
@@ -20,7 +20,7 @@ pub(super) enum Next {
 
 impl Walk<'_> {
     /// At the end of a block: another round, or the step after it.
-    pub(super) fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
+    pub(super) fn end(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<Next> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
             // The end of an arm: the other arms are passed by.
             return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
@@ -56,7 +56,7 @@ impl Walk<'_> {
     }
 
     /// Whether the record holds something from after the innermost block, whose end is at this step.
-    fn is_over(&self, at: usize, open: &[Open], cx: &Context) -> bool {
+    fn is_over(&self, at: usize, open: &[EnteredBlock], cx: &Context) -> bool {
         let Some(replay) = &cx.run.replay else { return false };
         let block = cx.path().with(At::Once);
         // Without an event there may be calls and questions of the step that comes next.
@@ -86,7 +86,7 @@ impl Walk<'_> {
     pub(super) async fn close(
         &self,
         reason: Option<LoopEndReason>,
-        open: &mut Vec<Open>,
+        open: &mut Vec<EnteredBlock>,
         cx: &mut Context,
     ) -> Result<Option<Exit>> {
         let Some(block) = open.last_mut() else { return Ok(None) };
@@ -118,7 +118,7 @@ impl Walk<'_> {
     }
 
     /// Leaves the innermost block, which has ended; the exit that comes out of it.
-    pub(super) async fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
+    pub(super) async fn leave(&self, open: &mut Vec<EnteredBlock>, cx: &mut Context) -> Result<Option<Exit>> {
         let own = match lifecycle::asked(cx) {
             Flow::Continue => None,
             flow => {

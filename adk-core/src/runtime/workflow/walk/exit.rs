@@ -1,6 +1,6 @@
 //! An exit on its way to its loop: a jump to the step after it, which closes the blocks between.
 
-use super::{Open, Walk};
+use super::{EnteredBlock, Walk};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LoopEndReason};
 use crate::spec::StepKind;
@@ -70,7 +70,7 @@ impl Walk<'_> {
         &self,
         exit: Exit,
         mut at: usize,
-        open: &mut Vec<Open>,
+        open: &mut Vec<EnteredBlock>,
         cx: &mut Context,
     ) -> Result<(usize, Option<Exit>)> {
         let mut next = Some(exit);
