@@ -14,7 +14,7 @@ use crate::{Content, Error, ErrorKind, Result};
 
 /// What begins and ends.
 #[derive(Clone, Copy)]
-pub(super) enum Who<'a> {
+pub(super) enum LifecycleNode<'a> {
     Agent(&'a dyn DynAgent),
     /// A block with the callbacks of its field.
     Block(Option<&'a AgentCallbacks>),
@@ -28,7 +28,7 @@ pub(super) enum Begun {
     Skipped,
 }
 
-impl<'a> Who<'a> {
+impl<'a> LifecycleNode<'a> {
     fn callbacks(self) -> Option<&'a AgentCallbacks> {
         match self {
             Self::Agent(agent) => agent.callbacks_dyn(),

@@ -1,6 +1,6 @@
 //! One turn of one agent: entry, run, and the check of its effects.
 
-use super::lifecycle::{self, Begun, Who};
+use super::lifecycle::{self, Begun, LifecycleNode};
 use super::team::Team;
 use super::walk::Walk;
 use super::{checkpoint, resume, scopes};
@@ -79,7 +79,7 @@ pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Co
         && walk.steps[at].renames == Renames::NONE
         && walk.workflow.root() != Some(at)
         && cx.run.replay.is_none()
-        && !is_seen(Who::Agent(agent), cx)
+        && !is_seen(LifecycleNode::Agent(agent), cx)
 }
 
 /// The same as [`turn`] for an agent that needs less, as most do.
@@ -141,7 +141,7 @@ impl Around {
 /// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let ran = match (!begun).then_some(Who::Agent(agent)).filter(|who| is_seen(*who, cx)) {
+    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|who| is_seen(*who, cx)) {
         // In a box: few agents are watched.
         Some(who) => Box::pin(watched(agent, who, cx)).await,
         None => body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx)),
@@ -151,11 +151,11 @@ pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> 
 }
 
 /// Whether anybody looks when it begins and ends.
-fn is_seen(who: Who<'_>, cx: &Context) -> bool {
+fn is_seen(who: LifecycleNode<'_>, cx: &Context) -> bool {
     who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
 
-async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
+async fn watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
     let watch = Watch::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
     let ran = between(agent, who, cx).await;
@@ -171,7 +171,7 @@ async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result
     ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
+async fn between(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
     let begun = who.begin(cx).await?;
     let mut flow = Flow::Continue;
     if begun == Begun::Runs {

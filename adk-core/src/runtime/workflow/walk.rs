@@ -5,7 +5,7 @@ mod exit;
 
 use self::end::Next;
 pub(super) use self::exit::{Exit, Walked};
-use super::lifecycle::{self, Begun, Who};
+use super::lifecycle::{self, Begun, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, plain, turn};
@@ -147,8 +147,8 @@ impl<'a> Walk<'a> {
     }
 
     /// A block as what begins and ends; the root of a tree does so as the tree.
-    fn who(&self, block: usize) -> Option<Who<'_>> {
-        (self.workflow.root() != Some(block)).then(|| Who::Block(self.workflow.callbacks(block)))
+    fn who(&self, block: usize) -> Option<LifecycleNode<'_>> {
+        (self.workflow.root() != Some(block)).then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
     }
 
     fn is_loop(&self, block: usize) -> bool {
@@ -156,7 +156,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A block with callbacks, plugins or lifecycle events: few have any, and the others begin and end without a future.
-    fn watched(&self, block: usize, cx: &Context) -> Option<Who<'_>> {
+    fn watched(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
         self.who(block).filter(|who| cx.config().lifecycle_events || who.is_watched(cx))
     }
 
@@ -170,7 +170,7 @@ impl<'a> Walk<'a> {
     /// Tells that a block begins, and asks whether it runs.
     async fn begin(
         &self,
-        who: Who<'_>,
+        who: LifecycleNode<'_>,
         at: usize,
         open: &mut [EnteredBlock],
         cx: &mut Context,

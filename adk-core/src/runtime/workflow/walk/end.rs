@@ -3,7 +3,7 @@
 use super::{EnteredBlock, Exit, Walk, boxed};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
-use crate::runtime::workflow::lifecycle::{self, Who};
+use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
 use crate::runtime::workflow::reads;
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
@@ -109,7 +109,7 @@ impl Walk<'_> {
     }
 
     /// Tells that a block has ended.
-    async fn finish(&self, at: usize, who: Option<Who<'_>>, cx: &mut Context) -> Result<()> {
+    async fn finish(&self, at: usize, who: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
         self.ended(at, cx).await?;
         match who {
             Some(who) => who.end(cx).await.map_err(|error| error.at(cx.path())),
