@@ -22,7 +22,7 @@ pub(super) enum LifecycleNode<'a> {
 
 /// Whether what has begun is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum BeginOutcome {
     Runs,
     /// A callback has answered in its place: it has ended.
     Skipped,
@@ -49,8 +49,8 @@ impl<'a> LifecycleNode<'a> {
     }
 
     /// It begins.
-    pub(super) async fn begin(self, cx: &mut Context) -> Result<Begun> {
-        if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(Begun::Runs) }
+    pub(super) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
+        if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(BeginOutcome::Runs) }
     }
 
     /// It has come to its end.
@@ -67,7 +67,7 @@ impl<'a> LifecycleNode<'a> {
         }
     }
 
-    async fn ask_before(self, cx: &mut Context) -> Result<Begun> {
+    async fn ask_before(self, cx: &mut Context) -> Result<BeginOutcome> {
         let none = AgentCallbacks::default();
         let mut own = cx.callback();
         let given = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
@@ -75,13 +75,13 @@ impl<'a> LifecycleNode<'a> {
         match given? {
             Some(content) => {
                 tell(self.stand_in(content)?, actions, cx).await?;
-                Ok(Begun::Skipped)
+                Ok(BeginOutcome::Skipped)
             }
             None => {
                 if cx.has_pending() {
                     tell(Event::new(), actions, cx).await?;
                 }
-                Ok(Begun::Runs)
+                Ok(BeginOutcome::Runs)
             }
         }
     }
@@ -109,9 +109,9 @@ async fn tell(mut event: Event, actions: ToolActions, cx: &mut Context) -> Resul
 }
 
 /// How the turn of an agent ended, for who watches.
-pub(super) fn outcome(ran: &Result<(Flow, Begun)>, cx: &Context) -> LifecycleOutcome {
+pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> LifecycleOutcome {
     match ran {
-        Ok((_, Begun::Skipped)) => LifecycleOutcome::Skipped,
+        Ok((_, BeginOutcome::Skipped)) => LifecycleOutcome::Skipped,
         Ok((Flow::Continue, _)) => LifecycleOutcome::Completed,
         Ok(_) => LifecycleOutcome::Exited,
         Err(error) => failed(error, cx),

@@ -1,6 +1,6 @@
 //! One turn of one agent: entry, run, and the check of its effects.
 
-use super::lifecycle::{self, Begun, LifecycleNode};
+use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::team::Team;
 use super::walk::Walk;
 use super::{checkpoint, resume, scopes};
@@ -171,10 +171,14 @@ async fn watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context)
     ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
+async fn between(
+    agent: &dyn DynAgent,
+    who: LifecycleNode<'_>,
+    cx: &mut Context,
+) -> Result<(Flow, BeginOutcome)> {
     let begun = who.begin(cx).await?;
     let mut flow = Flow::Continue;
-    if begun == Begun::Runs {
+    if begun == BeginOutcome::Runs {
         flow = body(agent, cx).await?;
         if !cx.frame.ends_unasked {
             who.end(cx).await?;

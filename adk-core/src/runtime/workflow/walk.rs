@@ -5,7 +5,7 @@ mod exit;
 
 use self::end::Next;
 pub(super) use self::exit::{Exit, Walked};
-use super::lifecycle::{self, Begun, LifecycleNode};
+use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, plain, turn};
@@ -112,9 +112,9 @@ impl<'a> Walk<'a> {
                     self.enter(at, open, cx);
                     let begun = match self.watched(at, cx) {
                         Some(who) => boxed(|| self.begin(who, at, open, cx)).await?,
-                        None => Begun::Runs,
+                        None => BeginOutcome::Runs,
                     };
-                    if begun == Begun::Skipped {
+                    if begun == BeginOutcome::Skipped {
                         (step.end + 1, self.leave(open, cx).await?)
                     } else if has_parts(&step.kind) {
                         self.announce_parallel(at, cx).await?;
@@ -174,13 +174,13 @@ impl<'a> Walk<'a> {
         at: usize,
         open: &mut [EnteredBlock],
         cx: &mut Context,
-    ) -> Result<Begun> {
+    ) -> Result<BeginOutcome> {
         let watch = Watch::begin(kind(&self.steps[at].kind), cx).await;
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
         let begun = who.begin(cx).await.map_err(|error| error.at(cx.path()))?;
-        if let (Begun::Skipped, Some(block)) = (begun, open.last_mut()) {
+        if let (BeginOutcome::Skipped, Some(block)) = (begun, open.last_mut()) {
             block.ends(|| LifecycleOutcome::Skipped);
         }
         Ok(begun)
