@@ -3,7 +3,7 @@
 mod end;
 mod exit;
 
-use self::end::Next;
+use self::end::BlockTransition;
 pub(super) use self::exit::{Exit, Walked};
 use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
@@ -125,9 +125,9 @@ impl<'a> Walk<'a> {
                 }
                 StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => (at + 1, None),
                 StepKind::End => match self.end(at, open, cx)? {
-                    Next::Step(next) => (next, None),
-                    Next::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
-                    Next::Round(start) => {
+                    BlockTransition::Step(next) => (next, None),
+                    BlockTransition::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
+                    BlockTransition::Round(start) => {
                         // A loop of agents that never wait lets others run, and can be cancelled.
                         tokio::task::coop::consume_budget().await;
                         (start, None)

@@ -10,7 +10,7 @@ use crate::{At, Result};
 use adk_spec::__private::Cost;
 
 /// Where a walk goes on after the end of a block.
-pub(super) enum Next {
+pub(super) enum BlockTransition {
     Step(usize),
     /// The next round of a loop, at its first step.
     Round(usize),
@@ -20,18 +20,23 @@ pub(super) enum Next {
 
 impl Walk<'_> {
     /// At the end of a block: another round, or the step after it.
-    pub(super) fn end(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<Next> {
+    pub(super) fn end(
+        &self,
+        at: usize,
+        open: &mut [EnteredBlock],
+        cx: &mut Context,
+    ) -> Result<BlockTransition> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
             // The end of an arm: the other arms are passed by.
-            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
+            return Ok(BlockTransition::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
-            return Ok(Next::Close(None));
+            return Ok(BlockTransition::Close(None));
         };
         if let Some(key) = until
             && reads::is_true(key, cx)?
         {
-            return Ok(Next::Close(Some(LoopEndReason::Until)));
+            return Ok(BlockTransition::Close(Some(LoopEndReason::Until)));
         }
         let max = self.workflow.max(block.at).or(max);
         let next = block.round.saturating_add(1);
@@ -46,13 +51,13 @@ impl Walk<'_> {
             }
         };
         if is_last {
-            return Ok(Next::Close(Some(LoopEndReason::Max)));
+            return Ok(BlockTransition::Close(Some(LoopEndReason::Max)));
         }
-        let Some(block) = open.last_mut() else { return Ok(Next::Step(at + 1)) };
+        let Some(block) = open.last_mut() else { return Ok(BlockTransition::Step(at + 1)) };
         block.round = next;
         cx.go_to(At::Round(next));
         cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
-        Ok(Next::Round(block.at + 1))
+        Ok(BlockTransition::Round(block.at + 1))
     }
 
     /// Whether the record holds something from after the innermost block, whose end is at this step.
