@@ -2,7 +2,7 @@
 
 use super::parallel::begin;
 use super::step_table::StepTable;
-use super::turn::Around;
+use super::turn::OuterNames;
 use super::walk::{Exit, Walk, Walked};
 use super::{nested, reads, scopes};
 use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
@@ -222,7 +222,7 @@ impl Walk<'_> {
                     let agent =
                         self.workflow.agent(at).filter(|agent| agent.meta().kind == AgentKind::Workflow);
                     let Some(agent) = agent else { return Err(unknown(cx)) };
-                    let _around = Around::enter(agent, step, cx);
+                    let _around = OuterNames::enter(agent, step, cx);
                     return agent.run_dyn(cx).await.map(drop);
                 }
                 StepKind::Loop { .. } => cx.go_to(cx.sought_at()),

@@ -28,7 +28,7 @@ pub(super) fn turn(
         let is_root = workflow.root() == Some(at);
         let team = Team::of(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
             .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
-        let around = Around::enter(agent, step, cx);
+        let around = OuterNames::enter(agent, step, cx);
         // Only a part of a workflow is found again by its path alone: an agent runs what it likes below itself.
         let addressable = cx.is_addressable;
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
@@ -107,12 +107,12 @@ pub(super) fn plain(
 }
 
 /// What an instance replaces in the context, where it does.
-pub(super) struct Around {
+pub(super) struct OuterNames {
     instance: Option<Option<Name>>,
     scope: Option<Option<Arc<KeyScope>>>,
 }
 
-impl Around {
+impl OuterNames {
     /// The name of an instance of a workflow (`as second`) is the prefix of all names inside it. Its keys are those
     /// that its step says.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
