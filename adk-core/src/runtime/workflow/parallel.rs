@@ -36,7 +36,7 @@ impl Walk<'_> {
     pub(super) async fn end_branches(
         &self,
         at: usize,
-        ran: Box<Ran>,
+        ran: Box<PartsOutcome>,
         discards: Discards,
         cx: &mut Context,
     ) -> Result<Walked> {
@@ -58,7 +58,7 @@ impl Walk<'_> {
         away: &'s Arc<RemoteBranchSet>,
         race: Option<&'s mut Race>,
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Box<Ran>>> {
+    ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let remote = cx.run.engine.remote();
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(move |(index, branch)| {
@@ -127,7 +127,7 @@ impl Walk<'_> {
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
-        ran: Box<Ran>,
+        ran: Box<PartsOutcome>,
         discards: Option<Discards>,
         cx: &mut Context,
     ) -> Result<Walked> {
@@ -153,7 +153,7 @@ impl Walk<'_> {
         limit: Option<u32>,
         (away, scopes): (&'s Arc<RemoteBranchSet>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Box<Ran>>> {
+    ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
         let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
@@ -302,7 +302,7 @@ impl Race {
 type FailedPart = (usize, Path, String);
 
 /// How the parts of a block have ended.
-pub(super) struct Ran {
+pub(super) struct PartsOutcome {
     pub(super) walked: Walked,
     /// Those that are left out.
     failed: Vec<FailedPart>,
@@ -310,7 +310,7 @@ pub(super) struct Ran {
     kept: Vec<usize>,
 }
 
-impl Ran {
+impl PartsOutcome {
     /// Says what was left out of a block, and why, and undoes what the discarded parts have written.
     async fn end(
         &self,
@@ -345,7 +345,7 @@ fn run_parts<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<Box<Ran>>> {
+) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
     // As with `back` below: not a part of the frame that awaits it.
     Box::pin(run(waiting, limit, away, race, skip, cx))
 }
@@ -357,7 +357,7 @@ async fn run<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<Box<Ran>> {
+) -> Result<Box<PartsOutcome>> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
     let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
@@ -396,7 +396,7 @@ async fn run<'s>(
                     withdrawn.await?;
                 }
                 let kept = joined.kept;
-                return ended.map(|walked| Box::new(Ran { walked, failed: Vec::new(), kept }));
+                return ended.map(|walked| Box::new(PartsOutcome { walked, failed: Vec::new(), kept }));
             }
         }
     }
@@ -444,14 +444,14 @@ impl JoinState<'_> {
     }
 
     #[inline(never)]
-    fn finish(mut self) -> Result<Box<Ran>> {
+    fn finish(mut self) -> Result<Box<PartsOutcome>> {
         self.failed.sort_unstable_by_key(|(index, ..)| *index);
         match (self.left, self.race.and_then(|race| race.failed.take())) {
             (Some(exit), _) => Ok(Walked::Exit(exit)),
             (None, Some(error)) => Err(error),
             (None, None) => Ok(Walked::Through),
         }
-        .map(|walked| Box::new(Ran { walked, failed: self.failed, kept: self.kept }))
+        .map(|walked| Box::new(PartsOutcome { walked, failed: self.failed, kept: self.kept }))
     }
 }
 
