@@ -13,7 +13,7 @@ use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 
 /// Finds the agent of a description, for agents that do not hold those below them themselves.
-pub(super) type Find<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
+pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
 /// The members, each after its parent.
 pub(super) struct Team<'a> {
@@ -46,7 +46,7 @@ impl<'a> Team<'a> {
     pub(super) fn of(
         agent: &'a dyn DynAgent,
         name: impl FnOnce() -> Name,
-        find: Find<'_, 'a>,
+        find: FindAgent<'_, 'a>,
     ) -> Option<Self> {
         if !Self::is_led_by(agent) {
             return None;
@@ -67,7 +67,7 @@ impl<'a> Team<'a> {
         Self { is_instance, ..self }
     }
 
-    fn add_below(&mut self, parent: usize, find: Find<'_, 'a>) {
+    fn add_below(&mut self, parent: usize, find: FindAgent<'_, 'a>) {
         let Member { agent, hand, .. } = self.members[parent];
         if !hand.decides {
             return;
