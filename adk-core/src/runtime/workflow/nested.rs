@@ -11,10 +11,13 @@ use crate::{BoxFuture, Error, ErrorKind, Event, EventId, Name, Result};
 use std::sync::Arc;
 
 /// Commits an event.
-type Emit<'c> = BoxFuture<'c, Result<EventId>>;
+type EmitFuture<'c> = BoxFuture<'c, Result<EventId>>;
 
 /// Goes into the keys of a nested workflow. What comes back commits its inputs and `let` values, where it has some.
-pub(super) fn enter<'c>(workflow: &(dyn StepTable + Sync), cx: &'c mut Context) -> Result<Option<Emit<'c>>> {
+pub(super) fn enter<'c>(
+    workflow: &(dyn StepTable + Sync),
+    cx: &'c mut Context,
+) -> Result<Option<EmitFuture<'c>>> {
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
@@ -49,7 +52,7 @@ pub(super) fn enter<'c>(workflow: &(dyn StepTable + Sync), cx: &'c mut Context) 
 }
 
 /// Commits, for the workflow around, outputs that are keys of the session in here: it may call them something else.
-pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<Emit<'c>> {
+pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFuture<'c>> {
     let mut written = StateDelta::default();
     for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
         let is_other = *stored(cx.scope.as_deref(), output.name) != *output.name;
