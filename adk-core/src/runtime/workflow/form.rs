@@ -20,12 +20,12 @@ pub type MakeSchema = fn() -> Arc<Value>;
 pub struct Form {
     inputs: Vec<FormField>,
     outputs: Vec<FormField>,
-    mode: Mode,
+    mode: FormMode,
 }
 
 /// What a form is for.
 #[derive(Default)]
-enum Mode {
+enum FormMode {
     /// To be told the fields.
     #[default]
     Asks,
@@ -107,20 +107,20 @@ impl Form {
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             fault(key, format!("there is no such input; the inputs are: {known}"));
         }
-        Self { mode: Mode::Reads { given, faults }, ..Self::default() }
+        Self { mode: FormMode::Reads { given, faults }, ..Self::default() }
     }
 
     /// What is wrong with the input that was read.
     pub(crate) fn faults(self) -> Vec<FieldFault> {
         match self.mode {
-            Mode::Reads { faults, .. } => faults,
-            Mode::Asks | Mode::Defaults { .. } => Vec::new(),
+            FormMode::Reads { faults, .. } => faults,
+            FormMode::Asks | FormMode::Defaults { .. } => Vec::new(),
         }
     }
 
     /// A form that writes the defaults of these inputs.
     pub(crate) fn wanting(wanted: Vec<Name>) -> Self {
-        Self { mode: Mode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
+        Self { mode: FormMode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
     }
 
     /// The defaults, and the inputs that have none.
@@ -129,9 +129,9 @@ impl Form {
     /// When one has no form in JSON.
     pub(crate) fn defaults(self) -> Result<(Keys, Vec<Name>)> {
         match self.mode {
-            Mode::Defaults { error: Some(error), .. } => Err(error),
-            Mode::Defaults { wanted, keys, .. } => Ok((keys, wanted)),
-            Mode::Asks | Mode::Reads { .. } => Ok(Default::default()),
+            FormMode::Defaults { error: Some(error), .. } => Err(error),
+            FormMode::Defaults { wanted, keys, .. } => Ok((keys, wanted)),
+            FormMode::Asks | FormMode::Reads { .. } => Ok(Default::default()),
         }
     }
 
@@ -145,16 +145,16 @@ impl Form {
         default: Option<fn() -> T>,
     ) -> Option<T> {
         match &mut self.mode {
-            Mode::Asks => {
+            FormMode::Asks => {
                 let is_required = default.is_none() && T::deserialize(Value::Null).is_err();
                 self.inputs.push(FormField::new(key, description, schema, is_required));
                 None
             }
-            Mode::Defaults { .. } => {
+            FormMode::Defaults { .. } => {
                 self.default_value(key, default?);
                 None
             }
-            Mode::Reads { given, faults } => {
+            FormMode::Reads { given, faults } => {
                 let schema = schema.map(|make| make()).unwrap_or_default();
                 let read = match given.remove(key) {
                     Some(value) => read(value, &schema),
@@ -171,7 +171,7 @@ impl Form {
 
     /// Writes the default of an input, if that is what the form is for and the input has no value.
     pub fn default_value<T: Serialize>(&mut self, key: &'static str, default: impl FnOnce() -> T) {
-        if let Mode::Defaults { wanted, keys, error } = &mut self.mode
+        if let FormMode::Defaults { wanted, keys, error } = &mut self.mode
             && let Some(at) = wanted.iter().position(|wanted| *wanted == key)
         {
             wanted.remove(at);
@@ -187,7 +187,7 @@ impl Form {
         };
         let fields = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
         match &mut self.mode {
-            Mode::Asks => {
+            FormMode::Asks => {
                 self.inputs.extend(fields.map(|(key, schema)| {
                     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
                     FormField {
@@ -199,7 +199,7 @@ impl Form {
                 }));
                 None
             }
-            Mode::Reads { given, faults } => {
+            FormMode::Reads { given, faults } => {
                 let mut args = Map::new();
                 for (key, schema) in fields {
                     let read = match given.remove(key) {
@@ -216,7 +216,7 @@ impl Form {
                 Some(args)
             }
             // The tool knows its own.
-            Mode::Defaults { .. } => None,
+            FormMode::Defaults { .. } => None,
         }
     }
 
@@ -228,7 +228,7 @@ impl Form {
 
     /// An output.
     pub fn output(&mut self, key: &'static str, description: &str, schema: Option<MakeSchema>) {
-        if matches!(self.mode, Mode::Asks) {
+        if matches!(self.mode, FormMode::Asks) {
             self.outputs.push(FormField::new(key, description, schema, true));
         }
     }
