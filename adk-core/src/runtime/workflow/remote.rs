@@ -18,10 +18,10 @@ use tokio::sync::oneshot;
 
 /// The branches of one block that are elsewhere.
 #[derive(Default)]
-pub(super) struct RemoteBranchSet(Mutex<State>);
+pub(super) struct RemoteBranchSet(Mutex<SentBranches>);
 
 #[derive(Default)]
-struct State {
+struct SentBranches {
     /// By the order in which the branches of the block began.
     indices: Vec<usize>,
     cancel: Vec<oneshot::Sender<()>>,
