@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 #[derive(Default)]
-struct Ready {
+struct WakeList {
     list: Vec<usize>,
     parent: Option<Waker>,
 }
 
 struct BranchWaker {
-    ready: Arc<Mutex<Ready>>,
+    ready: Arc<Mutex<WakeList>>,
     index: usize,
     queued: AtomicBool,
 }
@@ -36,7 +36,7 @@ impl Wake for BranchWaker {
     }
 }
 
-struct Branch<F> {
+struct BranchFuture<F> {
     future: F,
     waker: Waker,
     flag: Arc<BranchWaker>,
@@ -44,8 +44,8 @@ struct Branch<F> {
 
 /// Futures that are polled together; dropping this drops those that have not ended.
 pub(crate) struct Branches<F> {
-    all: Vec<Option<Branch<F>>>,
-    ready: Arc<Mutex<Ready>>,
+    all: Vec<Option<BranchFuture<F>>>,
+    ready: Arc<Mutex<WakeList>>,
     batch: VecDeque<usize>,
     live: usize,
 }
@@ -67,7 +67,7 @@ impl<F: Future + Unpin> Branches<F> {
         let flag = Arc::new(BranchWaker { ready: self.ready.clone(), index, queued: AtomicBool::new(true) });
         self.batch.push_back(index);
         let waker = Waker::from(flag.clone());
-        self.all.push(Some(Branch { future, waker, flag }));
+        self.all.push(Some(BranchFuture { future, waker, flag }));
         self.live += 1;
     }
 
