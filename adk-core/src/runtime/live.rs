@@ -24,24 +24,24 @@ use tokio::sync::Notify;
 /// # Ok::<(), adk::Error>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct LiveQueue(Arc<Sender>);
+pub struct LiveQueue(Arc<LiveSender>);
 
 /// The queue as those who write to it hold it: without them it is closed.
 #[derive(Default)]
-struct Sender(Arc<Shared>);
+struct LiveSender(Arc<LiveShared>);
 
 /// The queue as the run reads it.
 #[derive(Clone)]
-pub(crate) struct LiveInput(Arc<Shared>);
+pub(crate) struct LiveInput(Arc<LiveShared>);
 
 #[derive(Default)]
-struct Shared {
-    queue: Mutex<Queue>,
+struct LiveShared {
+    queue: Mutex<LiveMessages>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Queue {
+struct LiveMessages {
     messages: VecDeque<Content>,
     closed: bool,
 }
@@ -88,14 +88,14 @@ impl LiveQueue {
     }
 }
 
-impl Shared {
+impl LiveShared {
     fn close(&self) {
         lock(&self.queue).closed = true;
         self.changed.notify_one();
     }
 }
 
-impl Drop for Sender {
+impl Drop for LiveSender {
     fn drop(&mut self) {
         self.0.close();
     }
