@@ -51,7 +51,7 @@ impl Walk<'_> {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
                 };
-                RemoteBranchSet::left_behind(cx).await;
+                RemoteBranchSet::apply_dropped(cx).await;
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
                 if !cx.may_go_on(&error) || !again && otherwise.is_none() {
                     return Err(error);

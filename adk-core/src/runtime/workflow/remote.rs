@@ -25,7 +25,7 @@ struct SentBranches {
     /// By the order in which the branches of the block began.
     indices: Vec<usize>,
     cancel: Vec<oneshot::Sender<()>>,
-    back: Vec<(Stored, Option<Arc<KeyScope>>)>,
+    events: Vec<(Stored, Option<Arc<KeyScope>>)>,
     run: Option<Arc<Run>>,
 }
 
@@ -34,7 +34,7 @@ impl Drop for RemoteBranchSet {
     fn drop(&mut self) {
         let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(run) = &state.run else { return };
-        for (stored, scope) in state.back.drain(..) {
+        for (stored, scope) in state.events.drain(..) {
             let report = BranchReport::new(Ok(BranchEnd::default())).with_events(vec![stored]);
             run.leave_behind(Box::pin(ready(Ok(report))), scope);
         }
@@ -69,18 +69,18 @@ impl RemoteBranchSet {
         let mut report = PendingReport { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
-            let BranchReport { end, events, loops, usage } = report.back().await?;
-            lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+            let BranchReport { end, events, loops, usage } = report.receive().await?;
+            lock(&away.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
             run.skipped(usage);
             count_again(meter.as_ref(), &usage, rounds, &path);
-            end.map(walked)
+            end.map(from_branch_end)
         }))
     }
 
     /// Applies what branches had committed whose block was dropped, since its time was over.
-    pub(super) async fn left_behind(cx: &Context) {
+    pub(super) async fn apply_dropped(cx: &Context) {
         let left = cx.run.left_behind();
         if left.is_empty() {
             return;
@@ -90,7 +90,7 @@ impl RemoteBranchSet {
             let _busy = Counted::new(&cx.run.outbox().in_flight);
             // One that could not be run has committed nothing.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
-                lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+                lock(&away.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
                 cx.run.skipped(usage);
                 count_again(cx.meter.as_ref(), &usage, 0, cx.path());
             }
@@ -112,10 +112,10 @@ impl RemoteBranchSet {
 
     /// Applies what the branches have committed, in the order of the log, and hands it to the consumer.
     pub(super) async fn apply(&self, cx: &Context) {
-        let mut back = std::mem::take(&mut lock(&self.0).back);
-        back.sort_unstable_by_key(|(stored, _)| stored.place);
+        let mut events = std::mem::take(&mut lock(&self.0).events);
+        events.sort_unstable_by_key(|(stored, _)| stored.place);
         let mut last = None;
-        for (stored, scope) in back {
+        for (stored, scope) in events {
             last = Some(cx.run.joined(stored, scope.as_deref()));
         }
         if let Some(ticket) = last {
@@ -132,7 +132,7 @@ struct PendingReport {
 }
 
 impl PendingReport {
-    async fn back(&mut self) -> Result<BranchReport> {
+    async fn receive(&mut self) -> Result<BranchReport> {
         let report = match &mut self.report {
             Some(report) => report.await,
             None => pending().await,
@@ -150,7 +150,7 @@ impl Drop for PendingReport {
     }
 }
 
-fn walked(end: BranchEnd) -> Walked {
+fn from_branch_end(end: BranchEnd) -> Walked {
     let target = match end.flow {
         Flow::Continue => return Walked::Through,
         Flow::Exit => None,
@@ -160,7 +160,7 @@ fn walked(end: BranchEnd) -> Walked {
 }
 
 /// How a walk over the steps of a branch ended, for who has sent it.
-pub(super) fn told(walked: Walked) -> BranchEnd {
+pub(super) fn into_branch_end(walked: Walked) -> BranchEnd {
     match walked {
         Walked::Through => BranchEnd::default(),
         Walked::Exit(Exit { target, reason, .. }) => {
@@ -170,7 +170,7 @@ pub(super) fn told(walked: Walked) -> BranchEnd {
 }
 
 /// Goes through a workflow to the branch that the context looks for, and runs it.
-pub(super) async fn down(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
+pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     cx.enter_bounds(spec);
     cx.unchecked = workflow.is_unchecked() || (cx.unchecked && !workflow.is_closed());
@@ -189,7 +189,7 @@ pub(super) async fn down(workflow: &(dyn StepTable + Sync), cx: &mut Context) ->
         Some(longest) => cx.time_from_here(longest).await?,
         None => None,
     };
-    let (run, down) = (cx.run.clone(), Box::pin(walk.down(cx)));
+    let (run, down) = (cx.run.clone(), Box::pin(walk.descend(cx)));
     match deadline {
         None => down.await?,
         Some((key, deadline)) => match run.within(key, deadline, down).await {
@@ -201,7 +201,7 @@ pub(super) async fn down(workflow: &(dyn StepTable + Sync), cx: &mut Context) ->
 }
 
 impl Walk<'_> {
-    async fn down(&self, cx: &mut Context) -> Result<()> {
+    async fn descend(&self, cx: &mut Context) -> Result<()> {
         let mut range = 0..self.steps.len();
         let mut root = self.workflow.root();
         loop {
@@ -209,8 +209,8 @@ impl Walk<'_> {
                 // The block that is the whole tree has no place below it.
                 Some(at) => at,
                 None => {
-                    let Some(name) = cx.next_sought() else { return Err(unknown(cx)) };
-                    let at = self.find(&name, range).ok_or_else(|| unknown(cx))?;
+                    let Some(name) = cx.next_sought() else { return Err(unknown_branch(cx)) };
+                    let at = self.find_step(&name, range).ok_or_else(|| unknown_branch(cx))?;
                     cx.enter(self.workflow.name(at), At::Once);
                     at
                 }
@@ -221,7 +221,7 @@ impl Walk<'_> {
                 StepKind::Agent { .. } => {
                     let agent =
                         self.workflow.agent(at).filter(|agent| agent.meta().kind == AgentKind::Workflow);
-                    let Some(agent) = agent else { return Err(unknown(cx)) };
+                    let Some(agent) = agent else { return Err(unknown_branch(cx)) };
                     let _around = OuterNames::enter(agent, step, cx);
                     return agent.run_dyn(cx).await.map(drop);
                 }
@@ -234,11 +234,11 @@ impl Walk<'_> {
                     round => cx.go_to(round),
                 },
                 StepKind::Parallel { .. } => {
-                    let name = cx.peek_sought().ok_or_else(|| unknown(cx))?;
-                    let step = self.find(&name, range).ok_or_else(|| unknown(cx))?;
+                    let name = cx.peek_sought().ok_or_else(|| unknown_branch(cx))?;
+                    let step = self.find_step(&name, range).ok_or_else(|| unknown_branch(cx))?;
                     let mut parts = (0..).zip(self.parts(at));
                     let (index, part) =
-                        parts.find(|(_, part)| part.contains(&step)).ok_or_else(|| unknown(cx))?;
+                        parts.find(|(_, part)| part.contains(&step)).ok_or_else(|| unknown_branch(cx))?;
                     let first = self.steps.get(part.start).map_or("", |step| step.name);
                     let own = cx.for_branch(index, first);
                     cx.become_branch(own);
@@ -248,7 +248,7 @@ impl Walk<'_> {
                     range = part;
                 }
                 StepKind::Each { item, list, .. } => {
-                    let At::Item(index) = cx.sought_at() else { return Err(unknown(cx)) };
+                    let At::Item(index) = cx.sought_at() else { return Err(unknown_branch(cx)) };
                     let (each, item) = (self.workflow.name(at), Name::shared(item));
                     let own: Vec<_> = self.written(range.clone()).into_iter().chain([item.clone()]).collect();
                     let around = cx.scope.clone();
@@ -257,7 +257,7 @@ impl Walk<'_> {
                     element.known = cx.known_with(&item);
                     if cx.is_sought() {
                         let items = reads::list(&item, list, cx)?;
-                        let value = items.get(index as usize).cloned().ok_or_else(|| unknown(cx))?;
+                        let value = items.get(index as usize).cloned().ok_or_else(|| unknown_branch(cx))?;
                         cx.become_branch(element);
                         return self.arrive(range, Some((item, Arc::new(value))), cx).await;
                     }
@@ -279,12 +279,12 @@ impl Walk<'_> {
         if let Some((item, value)) = item {
             begin(item, value, cx).await?;
         }
-        let end = told(self.steps(range, cx).await?);
+        let end = into_branch_end(self.steps(range, cx).await?);
         cx.found(seek, end);
         Ok(())
     }
 
-    fn find(&self, name: &str, mut range: Range<usize>) -> Option<usize> {
+    fn find_step(&self, name: &str, mut range: Range<usize>) -> Option<usize> {
         range.find(|&at| {
             let step = &self.steps[at];
             let is_place = !matches!(
@@ -300,7 +300,7 @@ impl Walk<'_> {
     }
 }
 
-fn unknown(cx: &Context) -> Error {
+fn unknown_branch(cx: &Context) -> Error {
     let message = format!("there is no branch `{}` in this workflow", cx.sought());
     Error::new(ErrorKind::TopologyChanged, message)
         .with_help("run the branch with the workflow of the run that it belongs to")

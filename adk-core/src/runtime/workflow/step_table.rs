@@ -97,7 +97,7 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     };
     let above = cx.settle_global(settled);
     if cx.seek.is_some() {
-        return Box::pin(remote::down(workflow, cx)).await;
+        return Box::pin(remote::descend(workflow, cx)).await;
     }
     // At the root of a run the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();
