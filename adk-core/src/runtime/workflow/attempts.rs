@@ -30,8 +30,8 @@ struct AttemptRecord {
 
 impl Walk<'_> {
     /// Runs the steps of a try until they succeed, and its `else` when they do not.
-    pub(super) async fn attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
-        let (body, otherwise) = self.halves(at);
+    pub(super) async fn run_attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
+        let (body, otherwise) = self.body_and_else(at);
         let _joining = cx.joining();
         let mut attempt = 1;
         loop {
@@ -46,7 +46,7 @@ impl Walk<'_> {
                 }
                 failed
             } else {
-                let (ran, spent) = self.attempt(body.clone(), limits.timeout, cx.apart(round)).await;
+                let (ran, spent) = self.run_attempt(body.clone(), limits.timeout, cx.apart(round)).await;
                 let error = match ran {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
@@ -62,23 +62,23 @@ impl Walk<'_> {
                     .await?
             };
             run.forget_loops(|other| is_below(&path, other));
-            let error = read(failed.error)?;
-            let mut told = cx.apart(round);
+            let error = recorded_error(failed.error)?;
+            let mut round_cx = cx.apart(round);
             let again = failed.next.is_some();
             let mut event =
                 FailedAttempt { attempt, of: limits.most, error: error.to_string(), again }.event();
             let Some(next) = failed.next else {
                 let Some(otherwise) = otherwise else { return Err(error) };
                 let scope = Arc::new(scopes::of_else(&self.workflow.name(at), cx.scope.clone()));
-                told.scope = Some(scope.clone());
+                round_cx.scope = Some(scope.clone());
                 event.actions.state_delta.insert(ERROR_KEY, Value::from(error.message()));
-                told.emit_boxed(event).await?;
-                drop(told);
+                round_cx.emit_boxed(event).await?;
+                drop(round_cx);
                 let mut own = cx.apart(At::Once);
                 (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
                 return self.branch(otherwise, None, own).await;
             };
-            told.emit_boxed(event).await?;
+            round_cx.emit_boxed(event).await?;
             let time = delay(limits.delay, attempt);
             if time > 0 {
                 let left = next.saturating_sub(now_micros());
@@ -90,7 +90,7 @@ impl Walk<'_> {
     }
 
     /// The steps of a try, and those of its `else`.
-    pub(super) fn halves(&self, at: usize) -> (Range<usize>, Option<Range<usize>>) {
+    pub(super) fn body_and_else(&self, at: usize) -> (Range<usize>, Option<Range<usize>>) {
         let end = self.steps[at].end;
         let is_else = |step: &usize| {
             matches!(self.steps[*step].kind, StepKind::Else) && self.steps[*step].end + 1 == end
@@ -102,7 +102,7 @@ impl Walk<'_> {
     }
 
     /// One attempt: how it ended, and what it used.
-    async fn attempt(
+    async fn run_attempt(
         &self,
         body: Range<usize>,
         timeout: Option<Duration>,
@@ -121,7 +121,7 @@ impl Walk<'_> {
                     Some(deadline) => limited.within(key, deadline, work).await,
                     None => Some(work.await),
                 }
-                .unwrap_or_else(|| Err(too_long(most, &path)))
+                .unwrap_or_else(|| Err(timeout_error(most, &path)))
             }
         };
         let spent = *lock(&spent);
@@ -129,7 +129,7 @@ impl Walk<'_> {
     }
 }
 
-fn too_long(most: Duration, path: &Path) -> Error {
+fn timeout_error(most: Duration, path: &Path) -> Error {
     let message = format!("the attempt took longer than the `timeout` of its `try`, {most:?}");
     Error::new(ErrorKind::Timeout, message).with_help("raise `timeout`, or give the `try` an `else`").at(path)
 }
@@ -146,7 +146,7 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
 }
 
 /// The error of a record.
-fn read(error: Value) -> Result<Error> {
+fn recorded_error(error: Value) -> Result<Error> {
     match record::read::<Value>(error, record::RecordOf::Step(&Name::literal("attempt"))) {
         Ok(_) => Err(Error::new(ErrorKind::Diverged, "the record of an attempt holds no error")),
         Err(error) => Ok(error),

@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
                 boxed(|| self.first(at, max_concurrency, cx))
             }
             StepKind::Parallel { max_concurrency, .. } => boxed(|| self.parallel(at, max_concurrency, cx)),
-            StepKind::Try(limits) => boxed(|| self.attempts(at, limits, cx)),
+            StepKind::Try(limits) => boxed(|| self.run_attempts(at, limits, cx)),
             StepKind::Each { item, list, max, over, max_concurrency } => {
                 let elements = reads::elements(item, list, max, over, cx)?;
                 boxed(|| self.each(at, item, elements, max_concurrency, cx))
