@@ -57,7 +57,7 @@ field!(LoopBlock);
 impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
     /// The most rounds; `None` when the loop is ended by `until` or from inside alone.
     pub fn max(&self) -> Option<u32> {
-        self.max.or(declared::<W, STEP>())
+        self.max.or(declared_max::<W, STEP>())
     }
 
     /// Lowers the most rounds. More than was declared is refused, since what was checked depends on it.
@@ -65,7 +65,7 @@ impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
     /// # Errors
     /// For zero, and for more than the declared `max`.
     pub fn set_max(&mut self, rounds: u32) -> Result<&mut Self> {
-        let declared = declared::<W, STEP>();
+        let declared = declared_max::<W, STEP>();
         let name = W::SPEC.steps.get(STEP).map_or("", |step| step.name);
         let refuse = |why: String| {
             let message = format!("loop-max: `set_max({rounds})` on loop `{name}`: {why}");
@@ -82,7 +82,7 @@ impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
     }
 }
 
-fn declared<W: Described, const STEP: usize>() -> Option<u32> {
+fn declared_max<W: Described, const STEP: usize>() -> Option<u32> {
     match W::SPEC.steps.get(STEP)?.kind {
         StepKind::Loop { max, .. } => max,
         _ => None,
