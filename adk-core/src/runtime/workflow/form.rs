@@ -222,7 +222,8 @@ impl Form {
 
     /// The input of a tree that was built at run time: what the user says, as the text `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
-        let text: String = self.input("message", "What the user says.", Some(schema_of::<String>), None)?;
+        let text: String =
+            self.input("message", "What the user has_event.", Some(schema_of::<String>), None)?;
         Some(Content::user(text))
     }
 
@@ -255,7 +256,7 @@ pub(crate) fn invalid(workflow: &str, faults: &[FieldFault]) -> Error {
         .collect();
     let message = format!("the input of `{workflow}` does not fit: {}", faults.join("; "));
     Error::new(ErrorKind::InputInvalid, message)
-        .with_help("nothing was begun; the schema of the input says what fits")
+        .with_help("nothing was begun; the schema of the input has_event what fits")
 }
 
 impl FormField {

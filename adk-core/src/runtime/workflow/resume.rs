@@ -4,7 +4,7 @@
 //! Each time is a turn of its own (`par/fetch@2`). All of them are in the record, and are given back like any other; a turn
 //! that was cut off goes on where it was.
 
-use super::checkpoint::finishes;
+use super::checkpoint::emits_end;
 use super::turn;
 use super::walk::Walk;
 use crate::flow::Flow;
@@ -25,7 +25,7 @@ impl Walk<'_> {
             return false;
         };
         let around = self.steps[..branch].iter().rev().find(|step| step.end > at);
-        !finishes(meta.kind, cx)
+        !emits_end(meta.kind, cx)
             && around
                 .is_some_and(|block| matches!(block.kind, StepKind::Parallel { max_concurrency: None, .. }))
     }

@@ -125,7 +125,7 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
         Walked::Exit(exit) => return Err(outside(exit, cx)),
     };
     if workflow.root().is_none() && cx.config().resumable {
-        checkpoint::ended(cx).await?;
+        checkpoint::emit_end(cx).await?;
     }
     if nested && let Some(emit) = nested::leave(spec, cx) {
         emit.await?;

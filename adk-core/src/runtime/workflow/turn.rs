@@ -217,8 +217,8 @@ async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     cx.flush().await?;
     // That of a workflow belongs to its body.
     let kind = agent.meta().kind;
-    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
-        checkpoint::ended(cx).await?;
+    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::emits_end(kind, cx) {
+        checkpoint::emit_end(cx).await?;
     }
     Ok(flow)
 }

@@ -115,7 +115,7 @@ impl Walk<'_> {
 
     /// Tells that a block has ended.
     async fn finish(&self, at: usize, who: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
-        self.ended(at, cx).await?;
+        self.announce_end(at, cx).await?;
         match who {
             Some(who) => who.end(cx).await.map_err(|error| error.at(cx.path())),
             None => Ok(()),
