@@ -23,15 +23,15 @@ struct WinnerRecord {
 }
 
 impl Walk<'_> {
-    pub(super) async fn first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
+    pub(super) async fn run_first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded(&key) {
             let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
-            let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
-            let names = self.names(&branch);
-            cx.pass_by(&won.spent, |path| below(&block, path).is_some_and(|name| !names.contains(name)));
+            let branch = branches.get(won.branch).ok_or_else(|| missing_winner(&block))?.clone();
+            let names = self.step_names(&branch);
+            cx.pass_by(&won.spent, |path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
             let own = self.branch_context(won.branch, &branch, cx);
             let _joining = cx.joining();
             (self.branch(branch, None, own).await?, won)
@@ -51,8 +51,8 @@ impl Walk<'_> {
                     .await?,
             )
         };
-        let names = branches.get(won.branch).map(|branch| self.names(branch)).unwrap_or_default();
-        run.forget_loops(|path| below(&block, path).is_some_and(|name| !names.contains(name)));
+        let names = branches.get(won.branch).map(|branch| self.step_names(branch)).unwrap_or_default();
+        run.forget_loops(|path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
         let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
@@ -61,7 +61,7 @@ impl Walk<'_> {
     }
 
     /// The names of the steps of a branch.
-    pub(super) fn names(&self, branch: &Range<usize>) -> Vec<Name> {
+    pub(super) fn step_names(&self, branch: &Range<usize>) -> Vec<Name> {
         let (mut names, mut at) = (Vec::new(), branch.start);
         while at < branch.end {
             names.push(self.workflow.name(at));
@@ -72,12 +72,12 @@ impl Walk<'_> {
 }
 
 /// The step of a block that a path goes through.
-fn below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
+fn step_below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
     let inside = std::iter::successors(Some(path), |path| path.parent());
     inside.into_iter().find(|path| path.parent() == Some(block)).map(Path::name)
 }
 
-fn no_branch(block: &Path) -> Error {
+fn missing_winner(block: &Path) -> Error {
     let message = "the branch that has won this `parallel(first)` is not there any more";
     Error::new(ErrorKind::TopologyChanged, message)
         .with_help("resume the run with the workflow that it was begun with")

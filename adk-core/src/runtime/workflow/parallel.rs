@@ -41,7 +41,7 @@ impl Walk<'_> {
         cx: &mut Context,
     ) -> Result<Walked> {
         let kept = self.parts(at).enumerate().filter(|(index, _)| ran.kept.contains(index));
-        let kept: Vec<_> = kept.flat_map(|(_, branch)| self.names(&branch)).collect();
+        let kept: Vec<_> = kept.flat_map(|(_, branch)| self.step_names(&branch)).collect();
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
         ran.end(&discards, is_discarded, cx).await?;
@@ -75,7 +75,7 @@ impl Walk<'_> {
         let skip = self.skip(at, paths);
         let begun = begun(limit, cx, |begun| {
             self.parts(at)
-                .map(|branch| self.names(&branch).iter().any(|name| begun.contains(&**name)))
+                .map(|branch| self.step_names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
         });
         run_parts(branches, (limit, begun), away, race, skip, cx)

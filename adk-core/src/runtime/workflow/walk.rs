@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
     fn parts_of<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
         Ok(match self.steps[at].kind {
             StepKind::Parallel { max_concurrency, first: true } => {
-                boxed(|| self.first(at, max_concurrency, cx))
+                boxed(|| self.run_first(at, max_concurrency, cx))
             }
             StepKind::Parallel { max_concurrency, .. } => boxed(|| self.parallel(at, max_concurrency, cx)),
             StepKind::Try(limits) => boxed(|| self.run_attempts(at, limits, cx)),
