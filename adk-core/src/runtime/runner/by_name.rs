@@ -267,7 +267,7 @@ impl<R> SessionHandle<R> {
         let known = self.shared.named(workflow)?;
         known
             .run(self.shared.clone(), self.key.clone(), input)
-            .map_err(|faults| form::invalid(workflow, &faults))
+            .map_err(|faults| form::input_error(workflow, &faults))
     }
 }
 

@@ -119,7 +119,7 @@ impl Form {
     }
 
     /// A form that writes the defaults of these inputs.
-    pub(crate) fn wanting(wanted: Vec<Name>) -> Self {
+    pub(crate) fn for_defaults(wanted: Vec<Name>) -> Self {
         Self { mode: FormMode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
     }
 
@@ -246,7 +246,7 @@ fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, Stri
 }
 
 /// What all faults of an input say together.
-pub(crate) fn invalid(workflow: &str, faults: &[FieldFault]) -> Error {
+pub(crate) fn input_error(workflow: &str, faults: &[FieldFault]) -> Error {
     let faults: Vec<_> = faults
         .iter()
         .map(|fault| match &*fault.field {

@@ -29,7 +29,7 @@ pub(super) fn enter<'c>(
         }
     }
     if !wanted.is_empty() {
-        let mut form = Form::wanting(wanted);
+        let mut form = Form::for_defaults(wanted);
         workflow.form(&mut form);
         let (defaults, without) = form.defaults()?;
         if let Some(name) = without.first() {
