@@ -85,7 +85,7 @@ impl Form {
     pub fn output_schema(&self) -> Value {
         match &self.outputs[..] {
             [] => serde_json::json!({"type": "null"}),
-            [one] => described(one),
+            [one] => described_schema(one),
             all => object(all),
         }
     }
@@ -273,7 +273,7 @@ impl FieldFault {
     }
 }
 
-fn described(field: &FormField) -> Value {
+fn described_schema(field: &FormField) -> Value {
     let mut schema = field.schema.clone();
     if let (Value::Object(map), false) = (&mut schema, field.description.is_empty()) {
         map.insert("description".to_owned(), field.description.clone().into());
@@ -282,7 +282,7 @@ fn described(field: &FormField) -> Value {
 }
 
 fn object(fields: &[FormField]) -> Value {
-    let properties = fields.iter().map(|field| (field.key.to_string(), described(field))).collect();
+    let properties = fields.iter().map(|field| (field.key.to_string(), described_schema(field))).collect();
     let required = fields.iter().filter(|field| field.is_required).map(|field| field.key.to_string().into());
     schema::object(properties, required.collect(), &Map::new())
 }
