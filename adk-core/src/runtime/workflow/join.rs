@@ -58,7 +58,7 @@ impl<F> Default for Branches<F> {
 
 impl<F: Future + Unpin> Branches<F> {
     /// How many were begun, those that have ended too.
-    pub(crate) fn begun(&self) -> usize {
+    pub(crate) fn begun_count(&self) -> usize {
         self.all.len()
     }
 
@@ -72,7 +72,7 @@ impl<F: Future + Unpin> Branches<F> {
     }
 
     /// Drops all but those that are to be kept, by the order in which they were pushed.
-    pub(crate) fn keep(&mut self, keep: impl Fn(usize) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         for (index, branch) in self.all.iter_mut().enumerate() {
             if !keep(index) && branch.take().is_some() {
                 self.live -= 1;
@@ -81,7 +81,7 @@ impl<F: Future + Unpin> Branches<F> {
     }
 
     /// How many have not ended.
-    pub(crate) fn live(&self) -> usize {
+    pub(crate) fn live_count(&self) -> usize {
         self.live
     }
 

@@ -363,7 +363,7 @@ async fn run<'s>(
     let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
     let mut running = Branches::default();
     loop {
-        while (running.live() < limit || running.begun() < begun)
+        while (running.live_count() < limit || running.begun_count() < begun)
             && let Some(branch) = waiting.next()
         {
             running.push(branch);
@@ -474,7 +474,7 @@ fn back<'s>(
 ) -> BoxFuture<'s, ()> {
     Box::pin(async move {
         let elsewhere = away.cancel();
-        running.keep(|index| elsewhere.contains(&index));
+        running.retain(|index| elsewhere.contains(&index));
         while poll_fn(|task| running.poll_next(task)).await.is_some() {}
         away.apply(cx).await;
     })
