@@ -70,16 +70,16 @@ impl<'a> LifecycleNode<'a> {
     async fn ask_before(self, cx: &mut Context) -> Result<BeginOutcome> {
         let none = AgentCallbacks::default();
         let mut own = cx.callback();
-        let given = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
+        let answer = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.give_back(own);
-        match given? {
+        match answer? {
             Some(content) => {
-                tell(self.stand_in(content)?, actions, cx).await?;
+                emit_callback_event(self.stand_in(content)?, actions, cx).await?;
                 Ok(BeginOutcome::Skipped)
             }
             None => {
                 if cx.has_pending() {
-                    tell(Event::new(), actions, cx).await?;
+                    emit_callback_event(Event::new(), actions, cx).await?;
                 }
                 Ok(BeginOutcome::Runs)
             }
@@ -89,18 +89,18 @@ impl<'a> LifecycleNode<'a> {
     async fn ask_after(self, cx: &mut Context) -> Result<()> {
         let none = AgentCallbacks::default();
         let mut own = cx.callback();
-        let given = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
+        let answer = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.give_back(own);
-        match given? {
-            Some(content) => tell(Event::new().with_content(content), actions, cx).await,
-            None if cx.has_pending() => tell(Event::new(), actions, cx).await,
+        match answer? {
+            Some(content) => emit_callback_event(Event::new().with_content(content), actions, cx).await,
+            None if cx.has_pending() => emit_callback_event(Event::new(), actions, cx).await,
             None => Ok(()),
         }
     }
 }
 
 /// Emits the event of a callback.
-async fn tell(mut event: Event, actions: ToolActions, cx: &mut Context) -> Result<()> {
+async fn emit_callback_event(mut event: Event, actions: ToolActions, cx: &mut Context) -> Result<()> {
     event.actions.escalate = actions.escalate.then_some(true);
     event.actions.skip_summarization = actions.skip_summarization.then_some(true);
     event.actions.transfer_to_agent = actions.transfer_to_agent;
@@ -114,12 +114,12 @@ pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> Lifec
         Ok((_, BeginOutcome::Skipped)) => LifecycleOutcome::Skipped,
         Ok((Flow::Continue, _)) => LifecycleOutcome::Completed,
         Ok(_) => LifecycleOutcome::Exited,
-        Err(error) => failed(error, cx),
+        Err(error) => failed_outcome(error, cx),
     }
 }
 
 /// The end of what has failed, with the place of the error, which may not have one yet.
-pub(super) fn failed(error: &Error, cx: &Context) -> LifecycleOutcome {
+pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
     let error = match error.path() {
         Some(_) => error.to_string(),
         None => format!("agent `{}` (at {}): {error}", cx.path().name(), cx.path()),
@@ -128,7 +128,7 @@ pub(super) fn failed(error: &Error, cx: &Context) -> LifecycleOutcome {
 }
 
 /// How a turn leaves what is around it, by its events.
-pub(super) fn asked(cx: &Context) -> Flow {
+pub(super) fn requested_flow(cx: &Context) -> Flow {
     match &cx.frame.exit_to {
         Some(name) => Flow::ExitTo(name.clone()),
         None if cx.frame.escalated => Flow::Exit,
@@ -137,7 +137,7 @@ pub(super) fn asked(cx: &Context) -> Flow {
 }
 
 /// Who may end a loop is known before the run. Of a block nothing is announced: there `meta` is `None`.
-pub(super) fn announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
+pub(super) fn check_announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
     if !cx.requires_announced_exits() {
         return Ok(());
     }

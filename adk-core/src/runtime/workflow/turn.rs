@@ -190,7 +190,7 @@ async fn between(
 /// How the turn ends, and whether it may end so.
 fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     let flow = match flow {
-        Flow::Continue => lifecycle::asked(cx),
+        Flow::Continue => lifecycle::requested_flow(cx),
         flow => flow,
     };
     let meta = agent.meta();
@@ -200,7 +200,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
         Flow::Continue => wrote(meta, cx)?,
         // What is inside of a workflow has announced its exits there.
         _ if meta.kind == AgentKind::Workflow => {}
-        _ => lifecycle::announced(Some(meta), &flow, cx)?,
+        _ => lifecycle::check_announced(Some(meta), &flow, cx)?,
     }
     Ok(flow)
 }

@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
                 who.fail(error, cx).await;
             }
             if let (Some(error), Some(watch)) = (error, block.watch) {
-                watch.0.end(lifecycle::failed(error, cx)).await;
+                watch.0.end(lifecycle::failed_outcome(error, cx)).await;
             }
             self.go_back(block.at, block.outer, block.meter, cx);
         }

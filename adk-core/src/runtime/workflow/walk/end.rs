@@ -124,10 +124,10 @@ impl Walk<'_> {
 
     /// Leaves the innermost block, which has ended; the exit that comes out of it.
     pub(super) async fn leave(&self, open: &mut Vec<EnteredBlock>, cx: &mut Context) -> Result<Option<Exit>> {
-        let own = match lifecycle::asked(cx) {
+        let own = match lifecycle::requested_flow(cx) {
             Flow::Continue => None,
             flow => {
-                lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
+                lifecycle::check_announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
                 Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() })
             }
         };
