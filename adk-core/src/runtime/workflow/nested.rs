@@ -23,7 +23,7 @@ pub(super) fn enter<'c>(
     for input in spec.inputs {
         let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
         match value {
-            Some(_) if is_there(spec, input, cx) => {}
+            Some(_) if is_readable_inside(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),
             None => wanted.push(Name::shared(input.name)),
         }
@@ -33,7 +33,7 @@ pub(super) fn enter<'c>(
         workflow.form(&mut form);
         let (defaults, without) = form.defaults()?;
         if let Some(name) = without.first() {
-            return Err(missing(name, cx));
+            return Err(missing_input(name, cx));
         }
         keys = defaults;
     }
@@ -79,7 +79,7 @@ fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
 /// Whether the value of an input is where it is looked for inside: an output of the same name is the key of the
 /// workflow around, and a key with a prefix is the session's everywhere. Not so for an instance that reads one key and
 /// writes another.
-fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
+fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
     let inside = if is_output { stored(scope, input.name) } else { input.name.into() };
@@ -87,7 +87,7 @@ fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
 }
 
-fn missing(name: &str, cx: &Context) -> Error {
+fn missing_input(name: &str, cx: &Context) -> Error {
     let key = cx.name_around(name);
     let message = if name == key {
         format!("the workflow's input `{name}` reads a key that nothing has written")
@@ -99,7 +99,7 @@ fn missing(name: &str, cx: &Context) -> Error {
 }
 
 /// The `state` keys in there: those of the workflow, also those around a tree that was built at run time.
-pub(super) fn states(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
+pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::owned);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
     let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();
@@ -108,7 +108,7 @@ pub(super) fn states(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]
 
 /// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only
 /// when no key of its name can have been written, whatever an older run has left in the session.
-pub(super) fn known(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
+pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
     if !spec.steps.iter().any(has_defaults) {
         return None;
     }

@@ -179,9 +179,9 @@ pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context)
             let outer = cx.scope.take();
             cx.scope = Some(Arc::new(scopes::of_workflow(spec, cx.path().name().clone(), outer)));
         }
-        cx.known = nested::known(spec);
+        cx.known = nested::known_keys(spec);
     }
-    cx.states = nested::states(workflow, cx);
+    cx.states = nested::state_keys(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
     let place = cx.path().clone();
     // The process of the run holds it as well, but may have ended.

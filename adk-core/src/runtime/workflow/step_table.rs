@@ -139,9 +139,9 @@ async fn walk_in(workflow: &(dyn StepTable + Sync), nested: bool, cx: &mut Conte
         emit.await?;
     }
     if workflow.is_closed() {
-        cx.known = nested::known(spec);
+        cx.known = nested::known_keys(spec);
     }
-    cx.states = nested::states(workflow, cx);
+    cx.states = nested::state_keys(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
     walk.steps(0..spec.steps.len(), cx).await
 }
