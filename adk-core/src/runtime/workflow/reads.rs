@@ -12,22 +12,22 @@ use std::sync::Arc;
 /// Whether the `bool` key of an `until` is true.
 pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
     let what = format_args!("`until = {key}`");
-    match &*value(what, key, cx)? {
+    match &*committed_value(what, key, cx)? {
         Value::Bool(yes) => Ok(*yes),
-        other => Err(typed(what, key, "a `bool`", other, cx)),
+        other => Err(type_error(what, key, "a `bool`", other, cx)),
     }
 }
 
 /// The value of the key of a `match`.
-pub(super) fn subject(key: &str, cx: &Context) -> Result<Arc<Value>> {
-    value(format_args!("`match {key}`"), key, cx)
+pub(super) fn match_value(key: &str, cx: &Context) -> Result<Arc<Value>> {
+    committed_value(format_args!("`match {key}`"), key, cx)
 }
 
 /// The list of an `each`.
-pub(super) fn list(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
+pub(super) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
-    let list = value(what, key, cx)?;
-    if list.is_array() { Ok(list) } else { Err(typed(what, key, "a list", &list, cx)) }
+    let list = committed_value(what, key, cx)?;
+    if list.is_array() { Ok(list) } else { Err(type_error(what, key, "a list", &list, cx)) }
 }
 
 /// The elements that an `each` runs for.
@@ -47,7 +47,7 @@ pub(super) fn elements(
     over: Over,
     cx: &Context,
 ) -> Result<Elements> {
-    let list = list(item, key, cx)?;
+    let list = list_value(item, key, cx)?;
     let length = list.as_array().map_or(0, Vec::len);
     // A block that has begun runs for as many elements as were decided then, whatever `max` it has now.
     let decided = cx.run.replay.as_ref().and_then(|replay| replay.elements(cx.path(), length));
@@ -72,7 +72,7 @@ pub(super) fn elements(
 }
 
 /// The value of the key of a `match` is none that an arm could be for.
-pub(super) fn no_arm(key: &str, error: Error, cx: &Context) -> Error {
+pub(super) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
     let message = format!("`match {key}` selects no arm: {}", error.message());
     Error::new(error.kind(), message)
         .with_help(format!("write `{key}` as the type of its patterns"))
@@ -80,7 +80,7 @@ pub(super) fn no_arm(key: &str, error: Error, cx: &Context) -> Error {
         .at(cx.path())
 }
 
-fn value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
+fn committed_value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
     cx.committed(key).ok_or_else(|| {
         let message = format!("{what} reads a key that nothing has written");
         Error::new(ErrorKind::KeyMissing, message)
@@ -89,7 +89,7 @@ fn value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
     })
 }
 
-fn typed(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
+fn type_error(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
     let message = format!("{what} needs {wanted}, but the key holds {}", shown(found));
     Error::new(ErrorKind::KeyType, message).with_help(format!("write `{key}` as {wanted}")).at(cx.path())
 }

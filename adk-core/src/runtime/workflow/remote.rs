@@ -256,7 +256,7 @@ impl Walk<'_> {
                     let mut element = cx.element(index, scope);
                     element.known = cx.known_with(&item);
                     if cx.is_sought() {
-                        let items = reads::list(&item, list, cx)?;
+                        let items = reads::list_value(&item, list, cx)?;
                         let value = items.get(index as usize).cloned().ok_or_else(|| unknown_branch(cx))?;
                         cx.become_branch(element);
                         return self.arrive(range, Some((item, Arc::new(value))), cx).await;

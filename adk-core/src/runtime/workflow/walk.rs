@@ -240,9 +240,9 @@ impl<'a> Walk<'a> {
 
     /// The first step of the arm that the value of the key selects.
     fn arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
-        let value = reads::subject(key, cx)?;
+        let value = reads::match_value(key, cx)?;
         let selected = self.workflow.select(at, &value);
-        let selected = selected.map_err(|error| reads::no_arm(key, error, cx))?;
+        let selected = selected.map_err(|error| reads::no_arm_error(key, error, cx))?;
         let arm = self.parts(at).nth(selected);
         arm.map(|arm| arm.start).ok_or_else(|| {
             let arms = self.parts(at).count();
