@@ -10,21 +10,21 @@ use crate::{Error, ErrorKind, Event, Name, Path, Result};
 /// Looks at the root before a run, and at those that it may hand over to.
 pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
     agent.prepare_dyn(prepare);
-    if let Some(team) = team(agent) {
+    if let Some(team) = root_team(agent) {
         team.prepare(prepare);
     }
 }
 
 /// Runs the root. A root that may hand over is continued by the agent that answered last, as in ADK.
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
-    match team(agent) {
+    match root_team(agent) {
         None => run(agent, false, cx).await.map(drop),
         Some(team) => team.begin(false, cx).await.map(drop),
     }
 }
 
 /// A root that a macro has made is a workflow, so those below an agent are held by that agent.
-fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
+fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
     Team::of(agent, || Name::shared(agent.meta().name), &|_| None)
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<
 /// Who takes the user's message: who made the call that it answers, otherwise who answered last. One that could not hand
 /// over to all others, since it or one above it may not hand back, would keep the user for ever; then it is the one
 /// before it, in the end the root.
-pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
+pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
     let message = history.find_back(Some).await?;
     let answered: Vec<&str> = message
@@ -51,16 +51,16 @@ pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
         .collect();
     if !answered.is_empty() {
         let calls = |event: &Event| event.function_calls().any(|call| answered.contains(&&*call.id));
-        let found = history.find_back(|event| member(team, event, base).filter(|_| calls(event)));
+        let found = history.find_back(|event| member_of_event(team, event, base).filter(|_| calls(event)));
         if let Some(member) = found.await? {
             return Ok(member);
         }
     }
     let found = history.find_back(|event| {
-        if event.author == "user" || !replies(event) {
+        if event.author == "user" || !is_reply(event) {
             return None;
         }
-        let member = member(team, event, base)?;
+        let member = member_of_event(team, event, base)?;
         let next = event.actions.transfer_to_agent.as_ref();
         let next = next.and_then(|name| team.target_of(member, name)).filter(|next| team.may_keep(*next));
         next.or_else(|| (member == 0 || team.may_keep(member)).then_some(member))
@@ -69,12 +69,12 @@ pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
 }
 
 /// The failure of a model is no reply.
-fn replies(event: &Event) -> bool {
+fn is_reply(event: &Event) -> bool {
     let failed = event.details.as_ref().is_some_and(|details| details.error_code.is_some());
     !failed || event.content.as_ref().is_some_and(|content| !content.parts.is_empty())
 }
 
-fn member(team: &Team<'_>, event: &Event, base: &Path) -> Option<usize> {
+fn member_of_event(team: &Team<'_>, event: &Event, base: &Path) -> Option<usize> {
     // From the agent upward, without rounds and turns.
     let names = std::iter::successors(Some(&event.path), |path| path.parent());
     let own = std::iter::successors(Some(base), |path| path.parent()).count();

@@ -3,7 +3,7 @@
 //! A team has one turn at the place of its first agent, in which one member runs at a time. Who ends without handing over
 //! ends the turn. The members' model calls are counted per member for the whole turn, since that is what `bounds` counts.
 
-use super::root::continues;
+use super::root::continuing_member;
 use super::turn::run;
 use crate::flow::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
@@ -139,7 +139,7 @@ impl<'a> Team<'a> {
         'a: 'c,
     {
         Box::pin(async move {
-            let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
+            let first = if cx.path().parent().is_none() { continuing_member(&self, cx).await? } else { 0 };
             self.run(first, begun, cx).await
         })
     }
