@@ -69,7 +69,7 @@ impl Walk<'_> {
                 FailedAttempt { attempt, of: limits.most, error: error.to_string(), again }.event();
             let Some(next) = failed.next else {
                 let Some(otherwise) = otherwise else { return Err(error) };
-                let scope = Arc::new(scopes::of_else(&self.workflow.name(at), cx.scope.clone()));
+                let scope = Arc::new(scopes::else_scope(&self.workflow.name(at), cx.scope.clone()));
                 round_cx.scope = Some(scope.clone());
                 event.actions.state_delta.insert(ERROR_KEY, Value::from(error.message()));
                 round_cx.emit_boxed(event).await?;

@@ -1,6 +1,6 @@
 //! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
 
-use super::scopes::{has_defaults, of_workflow, written};
+use super::scopes::{has_defaults, workflow_scope, written_keys};
 use super::step_table::StepTable;
 use super::{Form, Keys};
 use crate::runtime::run::{Context, stored};
@@ -39,7 +39,7 @@ pub(super) fn enter<'c>(
     }
     workflow.lets(&mut keys)?;
     let outer = cx.scope.take();
-    cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name().clone(), outer)));
+    cx.scope = Some(Arc::new(workflow_scope(spec, cx.path().name().clone(), outer)));
     let own = keys.into_delta();
     if delta.is_empty() && own.is_empty() {
         return Ok(None);
@@ -114,6 +114,6 @@ pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
     }
     let inputs = spec.inputs.iter().map(|input| input.name);
     let declared = spec.lets.iter().chain(spec.states).chain(spec.outputs).map(|key| key.name);
-    let steps = spec.steps.iter().flat_map(written);
+    let steps = spec.steps.iter().flat_map(written_keys);
     Some(inputs.chain(declared).chain(steps).map(Box::from).collect())
 }

@@ -156,13 +156,13 @@ impl Walk<'_> {
     ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
-        let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
+        let own: Vec<_> = self.written_keys(body.clone()).into_iter().chain([item.clone()]).collect();
         let (known, remote) = (cx.known_with(&item), cx.run.engine.remote());
         let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
         let skip = self.skip(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
         let elements = (0..).zip(values).map(move |(index, value)| {
-            let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
+            let scope = Arc::new(scopes::element_scope(&each, index, &own, cx.scope.clone()));
             lock(scopes).push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
@@ -184,7 +184,7 @@ impl Walk<'_> {
         failed: &[FailedPart],
         cx: &mut Context,
     ) -> Result<()> {
-        let keys = self.written(at + 1..self.steps[at].end);
+        let keys = self.written_keys(at + 1..self.steps[at].end);
         if keys.is_empty() {
             return Ok(());
         }
@@ -195,9 +195,9 @@ impl Walk<'_> {
     }
 
     /// The keys that steps can write, sorted.
-    pub(super) fn written(&self, steps: Range<usize>) -> Vec<Name> {
+    pub(super) fn written_keys(&self, steps: Range<usize>) -> Vec<Name> {
         let steps = self.steps.get(steps).unwrap_or_default();
-        let keys = steps.iter().flat_map(scopes::written);
+        let keys = steps.iter().flat_map(scopes::written_keys);
         let mut keys: Vec<_> = keys.map(Name::shared).collect();
         keys.sort_unstable();
         keys.dedup();

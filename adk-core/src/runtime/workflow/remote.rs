@@ -177,7 +177,7 @@ pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context)
     if workflow.is_closed() {
         if cx.path().parent().is_some() {
             let outer = cx.scope.take();
-            cx.scope = Some(Arc::new(scopes::of_workflow(spec, cx.path().name().clone(), outer)));
+            cx.scope = Some(Arc::new(scopes::workflow_scope(spec, cx.path().name().clone(), outer)));
         }
         cx.known = nested::known_keys(spec);
     }
@@ -228,7 +228,7 @@ impl Walk<'_> {
                 StepKind::Loop { .. } => cx.go_to(cx.sought_at()),
                 StepKind::Try(_) => match cx.sought_at() {
                     At::Once => {
-                        let scope = scopes::of_else(&self.workflow.name(at), cx.scope.take());
+                        let scope = scopes::else_scope(&self.workflow.name(at), cx.scope.take());
                         (cx.scope, cx.known) = (Some(Arc::new(scope)), cx.known_with(ERROR_KEY));
                     }
                     round => cx.go_to(round),
@@ -250,9 +250,10 @@ impl Walk<'_> {
                 StepKind::Each { item, list, .. } => {
                     let At::Item(index) = cx.sought_at() else { return Err(unknown_branch(cx)) };
                     let (each, item) = (self.workflow.name(at), Name::shared(item));
-                    let own: Vec<_> = self.written(range.clone()).into_iter().chain([item.clone()]).collect();
+                    let own: Vec<_> =
+                        self.written_keys(range.clone()).into_iter().chain([item.clone()]).collect();
                     let around = cx.scope.clone();
-                    let scope = Arc::new(scopes::of_element(&each, index, &own, around));
+                    let scope = Arc::new(scopes::element_scope(&each, index, &own, around));
                     let mut element = cx.element(index, scope);
                     element.known = cx.known_with(&item);
                     if cx.is_sought() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The keys of a workflow that is the step `name` of another: its outputs are keys of the other, the session's own
 /// keys stay what they are, and every other key is stored as `STEP/key`.
-pub(super) fn of_workflow(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+pub(super) fn workflow_scope(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
     let mut scope = KeyScope::closed(outer, name);
     for output in spec.outputs {
         let name = Name::shared(output.name);
@@ -25,14 +25,14 @@ pub(super) fn of_workflow(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScop
 ///
 /// A key that it reads from one and writes to another is the one until it has been written, and then the other, so
 /// that an agent sees what it has set.
-pub(super) fn of_instance(
+pub(super) fn instance_scope(
     meta: &AgentMeta<'_>,
     renames: &Renames<'_>,
     outer: Option<Arc<KeyScope>>,
 ) -> KeyScope {
     let mut scope = KeyScope::renames(outer);
     for (own, read) in renames.reads {
-        scope.map(Name::shared(own), Name::shared(read), &Name::shared(written_as(meta, renames, own)));
+        scope.map(Name::shared(own), Name::shared(read), &Name::shared(written_key(meta, renames, own)));
     }
     for (key, written) in meta.writes.iter().zip(renames.writes) {
         if renames.reads.iter().any(|(own, _)| *own == key.name) {
@@ -50,7 +50,7 @@ pub(super) fn of_instance(
 ///
 /// What an element of an earlier round or run has left there is not seen: its own keys, and those of workflows inside,
 /// hold nothing at its start.
-pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
+pub(super) fn element_scope(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
     let mut scope = KeyScope::element(outer, each.clone(), index);
     for name in own {
         scope.map_to_own(name.clone());
@@ -59,7 +59,7 @@ pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Ar
 }
 
 /// The keys of the `else` of the try of that name: its error is stored as `try_1/error`.
-pub(super) fn of_else(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+pub(super) fn else_scope(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
     KeyScope::with_own(outer, name, Name::literal(ERROR_KEY))
 }
 
@@ -71,7 +71,7 @@ fn written_as<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> 
 
 /// The keys that something which belongs to a step can write, by their names at its place; those of a workflow inside are
 /// its outputs. Keys of the session are not among them.
-pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
+pub(super) fn written_keys<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
     let effects = match step.kind {
         StepKind::Agent { meta, .. } => Some(Effects::writes(meta, &step.renames).outside()),
         _ => None,

@@ -122,7 +122,7 @@ impl OuterNames {
         let own = (instance && agent.meta().kind == AgentKind::Workflow).then(|| cx.author().clone());
         let instance = own.map(|own| cx.instance.replace(own));
         let scope = (step.renames != Renames::NONE).then(|| {
-            let scope = scopes::of_instance(meta, &step.renames, cx.scope.clone());
+            let scope = scopes::instance_scope(meta, &step.renames, cx.scope.clone());
             cx.scope.replace(Arc::new(scope))
         });
         Self { instance, scope }
