@@ -25,7 +25,7 @@ pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<(
 
 /// A root that a macro has made is a workflow, so those below an agent are held by that agent.
 fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
-    Team::of(agent, || Name::shared(agent.meta().name), &|_| None)
+    Team::from_agent(agent, || Name::shared(agent.meta().name), &|_| None)
 }
 
 /// Runs a branch of the root apart from its run.

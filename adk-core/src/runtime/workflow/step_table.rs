@@ -193,7 +193,7 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
                     let outer = step_of(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
                     let name = || prepare.path().name().clone();
-                    if let Some(team) = Team::of(agent, name, &|meta| workflow.target(meta.name)) {
+                    if let Some(team) = Team::from_agent(agent, name, &|meta| workflow.target(meta.name)) {
                         team.prepare(prepare);
                     }
                     prepare.leave(outer);

@@ -43,7 +43,7 @@ impl<'a> Team<'a> {
     }
 
     /// The team of an agent; `None` for one that can hand over to nobody.
-    pub(super) fn of(
+    pub(super) fn from_agent(
         agent: &'a dyn DynAgent,
         name: impl FnOnce() -> Name,
         find: FindAgent<'_, 'a>,
@@ -63,7 +63,7 @@ impl<'a> Team<'a> {
     }
 
     /// The same for an instance of that agent.
-    pub(super) fn instance(self, is_instance: bool) -> Self {
+    pub(super) fn with_instance(self, is_instance: bool) -> Self {
         Self { is_instance, ..self }
     }
 

@@ -26,8 +26,8 @@ pub(super) fn turn(
     async move {
         let (workflow, step) = (walk.workflow, &walk.steps[at]);
         let is_root = workflow.root() == Some(at);
-        let team = Team::of(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
-            .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
+        let team = Team::from_agent(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
+            .map(|team| team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
         let around = OuterNames::enter(agent, step, cx);
         // Only a part of a workflow is found again by its path alone: an agent runs what it likes below itself.
         let addressable = cx.is_addressable;
