@@ -76,7 +76,7 @@ impl Walk<'_> {
                 drop(round_cx);
                 let mut own = cx.apart(At::Once);
                 (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
-                return self.branch(otherwise, None, own).await;
+                return self.run_part(otherwise, None, own).await;
             };
             round_cx.emit_boxed(event).await?;
             let time = delay(limits.delay, attempt);
@@ -111,7 +111,7 @@ impl Walk<'_> {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
         let (run, meter) = (own.run.clone(), own.meter.clone());
         let limited = run.clone();
-        let work = metered(run, meter, spent.clone(), self.branch(body, None, own));
+        let work = metered(run, meter, spent.clone(), self.run_part(body, None, own));
         let ran = match timeout {
             None => work.await,
             Some(most) => {

@@ -34,11 +34,11 @@ impl Walk<'_> {
             cx.pass_by(&won.spent, |path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
             let own = self.branch_context(won.branch, &branch, cx);
             let _joining = cx.joining();
-            (self.branch(branch, None, own).await?, won)
+            (self.run_part(branch, None, own).await?, won)
         } else {
-            let mut race = Race::of(branches.len());
+            let mut race = Race::new(branches.len());
             let away = Arc::<RemoteBranchSet>::default();
-            let ran = self.branches(at, limit, &away, Some(&mut race), cx).await?;
+            let ran = self.run_branches(at, limit, &away, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
                 return boxed(|| self.end_branches(at, ran, discards, cx)).await;
             };

@@ -22,10 +22,15 @@ use std::task::Poll;
 
 impl Walk<'_> {
     /// Runs the branches of a parallel.
-    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
-        let discards = self.skips(at).then(|| Discards::begin(cx));
+    pub(super) async fn run_parallel(
+        &self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
+        let discards = self.skips_failures(at).then(|| Discards::begin(cx));
         let away = Arc::<RemoteBranchSet>::default();
-        let ran = self.branches(at, limit, &away, None, cx).await?;
+        let ran = self.run_branches(at, limit, &away, None, cx).await?;
         match discards {
             Some(discards) => boxed(|| self.end_branches(at, ran, discards, cx)).await,
             None => Ok(ran.walked),
@@ -51,7 +56,7 @@ impl Walk<'_> {
     /// Runs the branches of a parallel; all of them, unless they race.
     ///
     /// Not an `async fn`: its frame would be one more of each block, and blocks nest.
-    pub(super) fn branches<'s>(
+    pub(super) fn run_branches<'s>(
         &'s self,
         at: usize,
         limit: Option<u32>,
@@ -65,15 +70,15 @@ impl Walk<'_> {
             let own = self.branch_context(index, &branch, cx);
             let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
             let sent = away.send(index, path, &own, remote);
-            let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
+            let branch = sent.unwrap_or_else(|| self.run_part(branch, None, own));
             match spent.get(index) {
                 Some(spent) => Box::pin(metered(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
                 None => branch,
             }
         });
         let paths = self.parts(at).map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
-        let skip = self.skip(at, paths);
-        let begun = begun(limit, cx, |begun| {
+        let skip = self.skippable_paths(at, paths);
+        let begun = begun_parts(limit, cx, |begun| {
             self.parts(at)
                 .map(|branch| self.step_names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
@@ -92,11 +97,11 @@ impl Walk<'_> {
     }
 
     /// The paths of the parts of a block that are left out when they fail: all, or none.
-    fn skip(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
-        if self.skips(at) { paths.collect() } else { Vec::new() }
+    fn skippable_paths(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
+        if self.skips_failures(at) { paths.collect() } else { Vec::new() }
     }
 
-    fn skips(&self, at: usize) -> bool {
+    fn skips_failures(&self, at: usize) -> bool {
         self.steps[at].on_error == OnError::Skip
     }
 
@@ -104,7 +109,7 @@ impl Walk<'_> {
     ///
     /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
     /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
-    pub(super) async fn each(
+    pub(super) async fn run_each(
         &self,
         at: usize,
         item: &str,
@@ -116,8 +121,9 @@ impl Walk<'_> {
             cx.emit_boxed(*event).await?;
         }
         let (away, scopes) = (Arc::<RemoteBranchSet>::default(), Mutex::default());
-        let discards = self.skips(at).then(|| Discards::begin(cx));
-        let running = self.elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
+        let discards = self.skips_failures(at).then(|| Discards::begin(cx));
+        let running =
+            self.run_elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
         let ran = running.await?;
         boxed(|| self.end_elements(at, scopes, ran, discards, cx)).await
     }
@@ -138,14 +144,14 @@ impl Walk<'_> {
             ran.end(&discards, is_discarded, cx).await?;
         }
         if let Walked::Through = ran.walked {
-            self.lists(at, scopes, &ran.failed, cx).await?;
+            self.commit_lists(at, scopes, &ran.failed, cx).await?;
         }
         Ok(ran.walked)
     }
 
     /// The elements of an `each`, running. Made outside of the frame that awaits them, as in [`boxed`].
     #[inline(never)]
-    fn elements<'s>(
+    fn run_elements<'s>(
         &'s self,
         at: usize,
         item: &str,
@@ -159,7 +165,7 @@ impl Walk<'_> {
         let own: Vec<_> = self.written_keys(body.clone()).into_iter().chain([item.clone()]).collect();
         let (known, remote) = (cx.known_with(&item), cx.run.engine.remote());
         let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
-        let skip = self.skip(at, paths);
+        let skip = self.skippable_paths(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
         let elements = (0..).zip(values).map(move |(index, value)| {
             let scope = Arc::new(scopes::element_scope(&each, index, &own, cx.scope.clone()));
@@ -169,15 +175,16 @@ impl Walk<'_> {
             if let Some(sent) = away.send(index as usize, || element.path().clone(), &element, remote) {
                 return sent;
             }
-            self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
+            self.run_part(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        let begun =
-            begun(limit, cx, |begun| (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect());
+        let begun = begun_parts(limit, cx, |begun| {
+            (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect()
+        });
         run_parts(elements, (limit, begun), away, None, skip, cx)
     }
 
     /// Commits the lists of the elements that are not left out.
-    async fn lists(
+    async fn commit_lists(
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
@@ -205,7 +212,7 @@ impl Walk<'_> {
     }
 
     /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
-    pub(super) fn branch<'s>(
+    pub(super) fn run_part<'s>(
         &'s self,
         range: Range<usize>,
         item: Option<(Name, Arc<Value>)>,
@@ -213,18 +220,18 @@ impl Walk<'_> {
     ) -> BoxFuture<'s, Result<Walked>> {
         Box::pin(async move {
             if let Some((item, value)) = item {
-                begin(item, value, &mut own).await?;
+                begin_element(item, value, &mut own).await?;
             }
             match own.cut.clone() {
                 None => self.steps(range, &mut own).await,
-                Some(cut) => boxed(|| async move { self.until_cut(range, &cut, own).await }).await,
+                Some(cut) => boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await,
             }
         })
     }
 
     /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
     /// `RunConfig::escalate_ends_all_loops`). An escalate from deeper inside leaves the block when all have ended.
-    async fn until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
+    async fn run_until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
         // What a workflow passes on was said deeper inside.
         let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
             Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
@@ -247,7 +254,7 @@ impl Walk<'_> {
 }
 
 /// Commits the item of an element. Boxed as [`gather`] is, since blocks nest and an event is large.
-pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
+pub(super) fn begin_element(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
     let mut event = Event::new();
     event.actions.state_delta.insert(item, value);
     Box::pin(async move { own.emit(event).await.map(drop) })
@@ -292,7 +299,7 @@ pub(super) struct Race {
 
 impl Race {
     /// A race of so many branches.
-    pub(super) fn of(branches: usize) -> Self {
+    pub(super) fn new(branches: usize) -> Self {
         let spent = std::iter::repeat_with(Arc::default).take(branches).collect();
         Self { spent, ..Self::default() }
     }
@@ -330,7 +337,7 @@ impl PartsOutcome {
 
 /// How many parts of a block have begun before, from the first on. A resumed run begins these again whatever
 /// `max_concurrency` it has now: what the journal holds of one may come between what it holds of another.
-fn begun(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
+fn begun_parts(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
     let replay = cx.run.replay.as_ref().filter(|replay| limit.is_some() && !replay.is_over());
     let begun = replay.map(|replay| parts(&replay.parts_begun(cx.path()))).unwrap_or_default();
     begun.iter().rposition(|begun| *begun).map_or(0, |last| last + 1)
@@ -347,10 +354,10 @@ fn run_parts<'s>(
     cx: &'s Context,
 ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
     // As with `back` below: not a part of the frame that awaits it.
-    Box::pin(run(waiting, limit, away, race, skip, cx))
+    Box::pin(join_parts(waiting, limit, away, race, skip, cx))
 }
 
-async fn run<'s>(
+async fn join_parts<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     (limit, begun): (Option<u32>, usize),
     away: &'s RemoteBranchSet,
@@ -375,7 +382,7 @@ async fn run<'s>(
             return joined.finish();
         };
         let is_over = ended.is_ok();
-        match joined.ended(index, ended, index < skip.len(), cx) {
+        match joined.end_part(index, ended, index < skip.len(), cx) {
             AfterPart::Continue => {
                 if let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), is_over) {
                     withdrawn.await?;
@@ -387,11 +394,11 @@ async fn run<'s>(
             // Dropping the siblings cancels them; what they have committed stays.
             AfterPart::End(ended) => {
                 if away.has_sent() {
-                    back(running, away, cx).await;
+                    cancel_rest(running, away, cx).await;
                 } else {
                     drop(running);
                 }
-                cancelled(cx);
+                replay_cancelled(cx);
                 if is_over && let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), true) {
                     withdrawn.await?;
                 }
@@ -419,7 +426,7 @@ enum AfterPart {
 
 impl JoinState<'_> {
     #[inline(never)]
-    fn ended(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
+    fn end_part(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
         if ended.is_ok() {
             self.kept.push(index);
         }
@@ -457,7 +464,7 @@ impl JoinState<'_> {
 
 /// What cancelled parts had committed before the run was taken up again.
 #[inline(never)]
-fn cancelled(cx: &Context) {
+fn replay_cancelled(cx: &Context) {
     if let Some(replay) = &cx.run.replay {
         replay.cancelled(&cx.run, format!("{}/", cx.path()));
         replay.cancelled(&cx.run, format!("{}[", cx.path()));
@@ -467,7 +474,7 @@ fn cancelled(cx: &Context) {
 /// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
 ///
 /// Made here and not where it is awaited, whose frame on the stack would hold it: blocks nest.
-fn back<'s>(
+fn cancel_rest<'s>(
     mut running: Branches<BoxFuture<'s, Result<Walked>>>,
     away: &'s RemoteBranchSet,
     cx: &'s Context,

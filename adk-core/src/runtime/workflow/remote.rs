@@ -1,6 +1,6 @@
 //! Branches of a block that run in another process, and their reports.
 
-use super::parallel::begin;
+use super::parallel::begin_element;
 use super::step_table::StepTable;
 use super::turn::OuterNames;
 use super::walk::{Exit, Walk, Walked};
@@ -278,7 +278,7 @@ impl Walk<'_> {
     ) -> Result<()> {
         let seek = cx.arrive()?;
         if let Some((item, value)) = item {
-            begin(item, value, cx).await?;
+            begin_element(item, value, cx).await?;
         }
         let end = into_branch_end(self.steps(range, cx).await?);
         cx.found(seek, end);

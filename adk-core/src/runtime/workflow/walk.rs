@@ -209,11 +209,13 @@ impl<'a> Walk<'a> {
             StepKind::Parallel { max_concurrency, first: true } => {
                 boxed(|| self.run_first(at, max_concurrency, cx))
             }
-            StepKind::Parallel { max_concurrency, .. } => boxed(|| self.parallel(at, max_concurrency, cx)),
+            StepKind::Parallel { max_concurrency, .. } => {
+                boxed(|| self.run_parallel(at, max_concurrency, cx))
+            }
             StepKind::Try(limits) => boxed(|| self.run_attempts(at, limits, cx)),
             StepKind::Each { item, list, max, over, max_concurrency } => {
                 let elements = reads::elements(item, list, max, over, cx)?;
-                boxed(|| self.each(at, item, elements, max_concurrency, cx))
+                boxed(|| self.run_each(at, item, elements, max_concurrency, cx))
             }
             _ => boxed(|| ready(Ok(Walked::Through))),
         })
