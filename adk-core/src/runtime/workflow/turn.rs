@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// made it.
 // As a block: an `async fn` holds what it is given twice.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
-pub(super) fn turn(
+pub(super) fn run_turn(
     walk: &Walk<'_>,
     at: usize,
     agent: &dyn DynAgent,
@@ -79,12 +79,12 @@ pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Co
         && walk.steps[at].renames == Renames::NONE
         && walk.workflow.root() != Some(at)
         && cx.run.replay.is_none()
-        && !is_seen(LifecycleNode::Agent(agent), cx)
+        && !is_observed(LifecycleNode::Agent(agent), cx)
 }
 
 /// The same as [`turn`] for an agent that needs less, as most do.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
-pub(super) fn plain(
+pub(super) fn run_plain(
     agent: &dyn DynAgent,
     outer: Frame,
     cx: &mut Context,
@@ -92,7 +92,7 @@ pub(super) fn plain(
     async move {
         let addressable = std::mem::replace(&mut cx.is_addressable, false);
         cx.frame.announced = Some(agent.announced_dyn());
-        let ran = body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx));
+        let ran = run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx));
         cx.is_addressable = addressable;
         if let Ok(flow) = &ran {
             cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
@@ -141,24 +141,24 @@ impl OuterNames {
 /// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|who| is_seen(*who, cx)) {
+    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|who| is_observed(*who, cx)) {
         // In a box: few agents are watched.
-        Some(who) => Box::pin(watched(agent, who, cx)).await,
-        None => body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx)),
+        Some(who) => Box::pin(run_watched(agent, who, cx)).await,
+        None => run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx)),
     };
     cx.frame.announced = around;
     ran
 }
 
 /// Whether anybody looks when it begins and ends.
-fn is_seen(who: LifecycleNode<'_>, cx: &Context) -> bool {
+fn is_observed(who: LifecycleNode<'_>, cx: &Context) -> bool {
     who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
 
-async fn watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
+async fn run_watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
     let watch = Watch::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
-    let ran = between(agent, who, cx).await;
+    let ran = run_between_callbacks(agent, who, cx).await;
     if has_span {
         cx.leave_span(&ran);
     }
@@ -171,7 +171,7 @@ async fn watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context)
     ran.map(|(flow, _)| flow)
 }
 
-async fn between(
+async fn run_between_callbacks(
     agent: &dyn DynAgent,
     who: LifecycleNode<'_>,
     cx: &mut Context,
@@ -179,16 +179,16 @@ async fn between(
     let begun = who.begin(cx).await?;
     let mut flow = Flow::Continue;
     if begun == BeginOutcome::Runs {
-        flow = body(agent, cx).await?;
+        flow = run_body(agent, cx).await?;
         if !cx.frame.ends_unasked {
             who.end(cx).await?;
         }
     }
-    Ok((looked_at(agent, flow, cx)?, begun))
+    Ok((checked_flow(agent, flow, cx)?, begun))
 }
 
 /// How the turn ends, and whether it may end so.
-fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
+fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     let flow = match flow {
         Flow::Continue => lifecycle::requested_flow(cx),
         flow => flow,
@@ -197,7 +197,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     match flow {
         // Who goes on writes in its place.
         Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
-        Flow::Continue => wrote(meta, cx)?,
+        Flow::Continue => check_written(meta, cx)?,
         // What is inside of a workflow has announced its exits there.
         _ if meta.kind == AgentKind::Workflow => {}
         _ => lifecycle::check_announced(Some(meta), &flow, cx)?,
@@ -205,7 +205,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     Ok(flow)
 }
 
-async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     let flow = match Caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
@@ -225,7 +225,7 @@ async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
 
 /// An agent that ends without its key fails the run. The outputs of a workflow are
 /// written by agents inside.
-fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
+fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     if meta.kind == AgentKind::Workflow || !cx.config().require_keys {
         return Ok(());
     }

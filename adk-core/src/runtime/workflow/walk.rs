@@ -8,7 +8,7 @@ pub(super) use self::exit::{Exit, Walked};
 use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
-use super::turn::{is_plain, plain, turn};
+use super::turn::{is_plain, run_plain, run_turn};
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
@@ -92,9 +92,9 @@ impl<'a> Walk<'a> {
                     let outer = self.go_to(at, cx);
                     // Only a workflow can be in another without end; of the others few need more than this.
                     let ended = if is_plain(self, at, agent, cx) {
-                        plain(agent, outer, cx).await?
+                        run_plain(agent, outer, cx).await?
                     } else {
-                        boxed(|| turn(self, at, agent, outer, cx)).await?
+                        boxed(|| run_turn(self, at, agent, outer, cx)).await?
                     };
                     (at + 1, ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by })))
                 }
