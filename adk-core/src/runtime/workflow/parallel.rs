@@ -223,7 +223,7 @@ impl Walk<'_> {
                 begin_element(item, value, &mut own).await?;
             }
             match own.cut.clone() {
-                None => self.steps(range, &mut own).await,
+                None => self.run_steps(range, &mut own).await,
                 Some(cut) => boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await,
             }
         })
@@ -238,9 +238,9 @@ impl Walk<'_> {
             _ => false,
         };
         let (start, block) = (range.start, own.path().clone());
-        let mut walk = pin!(self.steps(range, &mut own));
+        let mut walk = pin!(self.run_steps(range, &mut own));
         let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.by()) {
-            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::cut(by.clone())))),
+            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::from_cut(by.clone())))),
             (polled, _) => polled,
         });
         let mut walked = walked.await?;

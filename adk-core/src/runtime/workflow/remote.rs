@@ -280,7 +280,7 @@ impl Walk<'_> {
         if let Some((item, value)) = item {
             begin_element(item, value, cx).await?;
         }
-        let end = into_branch_end(self.steps(range, cx).await?);
+        let end = into_branch_end(self.run_steps(range, cx).await?);
         cx.found(seek, end);
         Ok(())
     }

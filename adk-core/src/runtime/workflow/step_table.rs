@@ -143,7 +143,7 @@ async fn walk_in(workflow: &(dyn StepTable + Sync), nested: bool, cx: &mut Conte
     }
     cx.states = nested::state_keys(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
-    walk.steps(0..spec.steps.len(), cx).await
+    walk.run_steps(0..spec.steps.len(), cx).await
 }
 
 /// The same for at most so long. What has not ended by then is dropped where it is.

@@ -36,7 +36,7 @@ pub(super) struct EnteredBlock {
 
 impl EnteredBlock {
     /// Keeps how it ended, for its last lifecycle event.
-    fn ends(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
+    fn set_outcome(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
         if let Some(watch) = &mut self.watch {
             watch.1 = outcome();
         }
@@ -49,19 +49,19 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
+    pub(super) async fn run_steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<EnteredBlock> = Vec::new();
         let walked = boxed(|| self.walk(range, &mut open, cx)).await;
         if !open.is_empty() {
-            Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
+            Box::pin(self.leave_all(open, walked.as_ref().err(), cx)).await;
         }
         walked
     }
 
     /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
-    async fn give_up(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
+    async fn leave_all(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
         while let Some(block) = open.pop() {
-            if let (Some(error), Some(who)) = (error, self.who(block.at)) {
+            if let (Some(error), Some(who)) = (error, self.lifecycle_node(block.at)) {
                 who.fail(error, cx).await;
             }
             if let (Some(error), Some(watch)) = (error, block.watch) {
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
             let (next, exit) = match step.kind {
                 StepKind::Agent { .. } => {
                     let agent = self.workflow.agent(at);
-                    let agent = agent.ok_or_else(|| self.broken(at, "has no agent"))?;
+                    let agent = agent.ok_or_else(|| self.defect(at, "has no agent"))?;
                     if cx.config().resumable {
                         Box::pin(self.announce(at, is_whole, open, cx)).await?;
                     }
@@ -110,21 +110,21 @@ impl<'a> Walk<'a> {
                 | StepKind::Try(_) => {
                     self.announce(at, is_whole, open, cx).await?;
                     self.enter(at, open, cx);
-                    let begun = match self.watched(at, cx) {
-                        Some(who) => boxed(|| self.begin(who, at, open, cx)).await?,
+                    let begun = match self.watched_node(at, cx) {
+                        Some(who) => boxed(|| self.begin_block(who, at, open, cx)).await?,
                         None => BeginOutcome::Runs,
                     };
                     if begun == BeginOutcome::Skipped {
                         (step.end + 1, self.leave(open, cx).await?)
                     } else if has_parts(&step.kind) {
                         self.announce_parallel(at, cx).await?;
-                        (step.end, self.parts_of(at, cx)?.await?.exit())
+                        (step.end, self.start_parts(at, cx)?.await?.into_exit())
                     } else {
-                        (self.inside(at, open, cx)?, None)
+                        (self.first_inside(at, open, cx)?, None)
                     }
                 }
                 StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => (at + 1, None),
-                StepKind::End => match self.end(at, open, cx)? {
+                StepKind::End => match self.end_block(at, open, cx)? {
                     BlockTransition::Step(next) => (next, None),
                     BlockTransition::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
                     BlockTransition::Round(start) => {
@@ -138,7 +138,7 @@ impl<'a> Walk<'a> {
             if let Some(exit) = exit
                 && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                let (next, outward) = boxed(|| self.exit(exit, at, open, cx)).await?;
+                let (next, outward) = boxed(|| self.follow_exit(exit, at, open, cx)).await?;
                 at = next;
                 left = left.or(outward);
             }
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A block as what begins and ends; the root of a tree does so as the tree.
-    fn who(&self, block: usize) -> Option<LifecycleNode<'_>> {
+    fn lifecycle_node(&self, block: usize) -> Option<LifecycleNode<'_>> {
         (self.workflow.root() != Some(block)).then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
     }
 
@@ -156,8 +156,8 @@ impl<'a> Walk<'a> {
     }
 
     /// A block with callbacks, plugins or lifecycle events: few have any, and the others begin and end without a future.
-    fn watched(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
-        self.who(block).filter(|who| cx.config().lifecycle_events || who.is_watched(cx))
+    fn watched_node(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
+        self.lifecycle_node(block).filter(|who| cx.config().lifecycle_events || who.is_watched(cx))
     }
 
     /// Goes into a block.
@@ -175,19 +175,19 @@ impl<'a> Walk<'a> {
         open: &mut [EnteredBlock],
         cx: &mut Context,
     ) -> Result<BeginOutcome> {
-        let watch = Watch::begin(kind(&self.steps[at].kind), cx).await;
+        let watch = Watch::begin(node_kind(&self.steps[at].kind), cx).await;
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
         let begun = who.begin(cx).await.map_err(|error| error.at(cx.path()))?;
         if let (BeginOutcome::Skipped, Some(block)) = (begun, open.last_mut()) {
-            block.ends(|| LifecycleOutcome::Skipped);
+            block.set_outcome(|| LifecycleOutcome::Skipped);
         }
         Ok(begun)
     }
 
     /// The first step inside of the block that was entered.
-    fn inside(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<usize> {
+    fn first_inside(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<usize> {
         match self.steps[at].kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {
@@ -197,14 +197,14 @@ impl<'a> Walk<'a> {
                 cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
                 Ok(at + 1)
             }
-            StepKind::Match { key } => self.arm(at, key, cx),
+            StepKind::Match { key } => self.select_arm(at, key, cx),
             _ => Ok(at + 1),
         }
     }
 
     /// The parts of a block that run in contexts of their own. Made outside of the frame that awaits them, as in [`boxed`].
     #[inline(never)]
-    fn parts_of<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
+    fn start_parts<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
         Ok(match self.steps[at].kind {
             StepKind::Parallel { max_concurrency, first: true } => {
                 boxed(|| self.run_first(at, max_concurrency, cx))
@@ -241,14 +241,14 @@ impl<'a> Walk<'a> {
     }
 
     /// The first step of the arm that the value of the key selects.
-    fn arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
+    fn select_arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
         let value = reads::match_value(key, cx)?;
         let selected = self.workflow.select(at, &value);
         let selected = selected.map_err(|error| reads::no_arm_error(key, error, cx))?;
         let arm = self.parts(at).nth(selected);
         arm.map(|arm| arm.start).ok_or_else(|| {
             let arms = self.parts(at).count();
-            self.broken(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
+            self.defect(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
         })
     }
 
@@ -264,7 +264,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A defect of who made the workflow, which is no macro.
-    fn broken(&self, at: usize, why: &str) -> Error {
+    fn defect(&self, at: usize, why: &str) -> Error {
         let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
         Error::new(ErrorKind::Config, message)
     }
@@ -276,7 +276,7 @@ fn has_parts(kind: &StepKind<'_>) -> bool {
 }
 
 /// What a block is called where it begins and ends.
-fn kind(kind: &StepKind<'_>) -> NodeKind {
+fn node_kind(kind: &StepKind<'_>) -> NodeKind {
     match kind {
         StepKind::Loop { .. } => NodeKind::Loop,
         StepKind::Parallel { .. } => NodeKind::Parallel,

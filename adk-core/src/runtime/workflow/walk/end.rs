@@ -99,14 +99,14 @@ impl Walk<'_> {
             Some(reason) if block.round > 0 => {
                 cx.go_to(At::Once);
                 let rounds = block.round;
-                block.ends(|| LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() });
+                block.set_outcome(|| LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() });
                 cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
             }
-            Some(_) => block.ends(|| LifecycleOutcome::Exited),
+            Some(_) => block.set_outcome(|| LifecycleOutcome::Exited),
             None => {}
         }
         let at = block.at;
-        let who = self.watched(at, cx);
+        let who = self.watched_node(at, cx);
         if who.is_some() || cx.config().resumable {
             boxed(|| self.finish(at, who, cx)).await?;
         }
@@ -114,7 +114,7 @@ impl Walk<'_> {
     }
 
     /// Tells that a block has ended.
-    async fn finish(&self, at: usize, who: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
+    async fn finish(&self, at: usize, node: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
         self.announce_end(at, cx).await?;
         match who {
             Some(who) => who.end(cx).await.map_err(|error| error.at(cx.path())),

@@ -13,7 +13,7 @@ pub(in crate::runtime::workflow) enum Walked {
 }
 
 impl Walked {
-    pub(super) fn exit(self) -> Option<Exit> {
+    pub(super) fn into_exit(self) -> Option<Exit> {
         match self {
             Self::Through => None,
             Self::Exit(exit) => Some(exit),
@@ -51,7 +51,7 @@ impl Exit {
     }
 
     /// An escalate that has cut off the agent that made it.
-    pub(in crate::runtime::workflow) fn cut(by: Path) -> Self {
+    pub(in crate::runtime::workflow) fn from_cut(by: Path) -> Self {
         Self::innermost(LoopEndReason::Escalated { by })
     }
 }
@@ -66,7 +66,7 @@ impl Walk<'_> {
     ///
     /// An exit is a jump to the step after its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
     /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
-    pub(super) async fn exit(
+    pub(super) async fn follow_exit(
         &self,
         exit: Exit,
         mut at: usize,
