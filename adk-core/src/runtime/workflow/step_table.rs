@@ -122,7 +122,7 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     let flow = match walked? {
         Walked::Through => Flow::Continue,
         Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
-        Walked::Exit(exit) => return Err(outside(exit, cx)),
+        Walked::Exit(exit) => return Err(exit_outside_loop(exit, cx)),
     };
     if workflow.root().is_none() && cx.config().resumable {
         checkpoint::emit_end(cx).await?;
@@ -167,7 +167,7 @@ async fn walk_within(
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.
-fn outside(exit: Exit, cx: &Context) -> Error {
+fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
     let who = match &exit.reason {
         LoopEndReason::Escalated { by } => format!("agent `{}` (at {by})", by.name()),
         _ => "a `break`".to_owned(),
@@ -190,7 +190,7 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
         match step.kind {
             StepKind::Agent { .. } => {
                 if let Some(agent) = workflow.agent(at) {
-                    let outer = step_of(workflow, at, prepare);
+                    let outer = enter_step(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
                     let name = || prepare.path().name().clone();
                     if let Some(team) = Team::from_agent(agent, name, &|meta| workflow.target(meta.name)) {
@@ -205,11 +205,11 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
             | StepKind::Match { .. }
             | StepKind::Each { .. }
             | StepKind::Try(_) => {
-                open.push((step.end, step_of(workflow, at, prepare)));
+                open.push((step.end, enter_step(workflow, at, prepare)));
                 prepare.block(step);
                 let skips = workflow.callbacks(at).is_some_and(AgentCallbacks::may_skip);
                 if skips && !step.skippable {
-                    prepare.fail(may_skip(step.name));
+                    prepare.fail(unchecked_skip(step.name));
                 }
             }
             // That of a branch is not the end of a block.
@@ -224,7 +224,7 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
 }
 
 /// What is written in a block is only certain after it where nothing may skip the block.
-fn may_skip(block: &str) -> Error {
+fn unchecked_skip(block: &str) -> Error {
     let message = format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
     Error::new(ErrorKind::Unchecked, message).with_help(format!(
         "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... >`, or let it return `()`"
@@ -232,6 +232,6 @@ fn may_skip(block: &str) -> Error {
 }
 
 /// Goes to a step; the workflow's own step is the current place already.
-fn step_of(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
+fn enter_step(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
 }
