@@ -16,7 +16,7 @@ use crate::{Path, Result};
 impl Walk<'_> {
     /// Whether the agent at this step is one that may run again: by itself a branch, in a run that is taken up. ADK has no
     /// limit on branches; where there is one, those that wait for a place would wait for the record, and it for them.
-    pub(super) fn repeats(&self, at: usize, cx: &Context) -> bool {
+    pub(super) fn may_repeat(&self, at: usize, cx: &Context) -> bool {
         if cx.run.replay.is_none() || !cx.config().resumable {
             return false;
         }
@@ -33,7 +33,7 @@ impl Walk<'_> {
 
 /// Runs an agent that is by itself the branch of that name, in as many turns as there were, and in one more when its block
 /// was not at its end.
-pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
+pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
     let mut turns = 1;
     loop {
         let flow = match cx.finished_before().await {
@@ -47,7 +47,7 @@ pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) ->
                 flow
             }
         };
-        if flow != Flow::Continue || is_past(branch, cx) {
+        if flow != Flow::Continue || is_block_over(branch, cx) {
             return Ok(flow);
         }
         turns += 1;
@@ -56,13 +56,13 @@ pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) ->
 }
 
 /// Whether the block around the branch came to its end in the record.
-fn is_past(branch: &str, cx: &Context) -> bool {
+fn is_block_over(branch: &str, cx: &Context) -> bool {
     let (Some(replay), Some(block)) = (&cx.run.replay, cx.path().parent()) else { return true };
-    replay.is_past(block, around(block, branch, cx))
+    replay.is_past(block, outer_branch(block, branch, cx))
 }
 
 /// The branch of the block.
-fn around<'a>(block: &Path, branch: &str, cx: &'a Context) -> Option<&'a str> {
+fn outer_branch<'a>(block: &Path, branch: &str, cx: &'a Context) -> Option<&'a str> {
     let own = format!("{}.{branch}", block.name());
     cx.branch()?.strip_suffix(&*own)?.strip_suffix('.')
 }

@@ -34,7 +34,7 @@ pub(super) fn run_turn(
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
         // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
-        let repeats = walk.repeats(at, cx);
+        let repeats = walk.may_repeat(at, cx);
         let before = match &cx.run.replay {
             Some(_) if is_marked && !repeats => cx.finished_before().await,
             _ => None,
@@ -44,7 +44,7 @@ pub(super) fn run_turn(
         let mut by = None;
         let ran = match (before, team) {
             (Some(flow), _) => Ok(flow),
-            (None, _) if repeats => Box::pin(resume::run(agent, step.name, cx)).await,
+            (None, _) if repeats => Box::pin(resume::run_turns(agent, step.name, cx)).await,
             (None, Some(team)) => team.begin(is_root, cx).await.map(|(flow, member)| {
                 by = Some(member);
                 flow
