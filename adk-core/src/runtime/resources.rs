@@ -19,7 +19,7 @@ use std::sync::Arc;
 )]
 pub trait Resources: Send + Sync + 'static {
     /// The resource of that type; `None` when there is none.
-    fn get(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)>;
+    fn get(&self, id: TypeId) -> Option<&(dyn Any + Send + Sync)>;
 
     /// The types that it gives.
     fn types() -> Vec<ResourceSpec<'static>>
@@ -34,7 +34,7 @@ pub trait Resources: Send + Sync + 'static {
     {
         let taken: HashSet<TypeId> =
             workflows.iter().flat_map(|spec| spec.resources()).map(|taken| taken.id).collect();
-        Self::types().into_iter().filter(|given| !taken.contains(&given.id)).map(|given| given.name).collect()
+        Self::types().into_iter().filter(|held| !taken.contains(&held.id)).map(|held| held.name).collect()
     }
 }
 
@@ -90,7 +90,7 @@ impl SharedResources {
     /// [`ErrorKind::ResourceMissing`] when there is none.
     pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Result<&T> {
         let found = self.0.get(TypeId::of::<T>()).and_then(|found| found.downcast_ref());
-        found.ok_or_else(|| missing(std::any::type_name::<T>()))
+        found.ok_or_else(|| missing_resource(std::any::type_name::<T>()))
     }
 
     /// Sees that each of these is there.
@@ -99,7 +99,7 @@ impl SharedResources {
     /// [`ErrorKind::ResourceMissing`] for the first that is not.
     pub(crate) fn check(&self, taken: &[ResourceSpec<'_>]) -> Result<()> {
         let absent = taken.iter().find(|taken| self.0.get(taken.id).is_none());
-        absent.map_or(Ok(()), |taken| Err(missing(taken.name)))
+        absent.map_or(Ok(()), |taken| Err(missing_resource(taken.name)))
     }
 }
 
@@ -110,7 +110,7 @@ impl fmt::Debug for SharedResources {
 }
 
 #[cold]
-fn missing(name: &str) -> Error {
+fn missing_resource(name: &str) -> Error {
     let message = format!("resource-missing: the runner gives no `{name}`, which is taken here");
     Error::new(ErrorKind::ResourceMissing, message).with_help(
         "give it a struct that derives `adk::Resources` and has a field of that type: `Runner::builder().resources(...)`",
