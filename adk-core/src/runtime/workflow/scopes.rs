@@ -64,7 +64,7 @@ pub(super) fn else_scope(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope 
 }
 
 /// How an instance calls the key that its definition writes as `key`.
-fn written_as<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> &'a str {
+fn written_key<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> &'a str {
     let mut all = meta.writes.iter().zip(renames.writes);
     all.find(|(own, _)| own.name == key).map_or(key, |(_, written)| written)
 }

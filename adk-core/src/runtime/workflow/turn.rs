@@ -141,9 +141,9 @@ impl OuterNames {
 /// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|who| is_observed(*who, cx)) {
+    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|node| is_observed(*node, cx)) {
         // In a box: few agents are watched.
-        Some(who) => Box::pin(run_watched(agent, who, cx)).await,
+        Some(node) => Box::pin(run_watched(agent, node, cx)).await,
         None => run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx)),
     };
     cx.frame.announced = around;
@@ -151,19 +151,19 @@ pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> 
 }
 
 /// Whether anybody looks when it begins and ends.
-fn is_observed(who: LifecycleNode<'_>, cx: &Context) -> bool {
-    who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
+fn is_observed(node: LifecycleNode<'_>, cx: &Context) -> bool {
+    node.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
 
-async fn run_watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
+async fn run_watched(agent: &dyn DynAgent, node: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
     let watch = Watch::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
-    let ran = run_between_callbacks(agent, who, cx).await;
+    let ran = run_between_callbacks(agent, node, cx).await;
     if has_span {
         cx.leave_span(&ran);
     }
     if let Err(error) = &ran {
-        Box::pin(who.fail(error, cx)).await;
+        Box::pin(node.fail(error, cx)).await;
     }
     if let Some(watch) = watch {
         watch.end(lifecycle::outcome(&ran, cx)).await;
@@ -173,15 +173,15 @@ async fn run_watched(agent: &dyn DynAgent, who: LifecycleNode<'_>, cx: &mut Cont
 
 async fn run_between_callbacks(
     agent: &dyn DynAgent,
-    who: LifecycleNode<'_>,
+    node: LifecycleNode<'_>,
     cx: &mut Context,
 ) -> Result<(Flow, BeginOutcome)> {
-    let begun = who.begin(cx).await?;
+    let begun = node.begin(cx).await?;
     let mut flow = Flow::Continue;
     if begun == BeginOutcome::Runs {
         flow = run_body(agent, cx).await?;
         if !cx.frame.ends_unasked {
-            who.end(cx).await?;
+            node.end(cx).await?;
         }
     }
     Ok((checked_flow(agent, flow, cx)?, begun))

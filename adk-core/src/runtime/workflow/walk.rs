@@ -61,8 +61,8 @@ impl<'a> Walk<'a> {
     /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
     async fn leave_all(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
         while let Some(block) = open.pop() {
-            if let (Some(error), Some(who)) = (error, self.lifecycle_node(block.at)) {
-                who.fail(error, cx).await;
+            if let (Some(error), Some(node)) = (error, self.lifecycle_node(block.at)) {
+                node.fail(error, cx).await;
             }
             if let (Some(error), Some(watch)) = (error, block.watch) {
                 watch.0.end(lifecycle::failed_outcome(error, cx)).await;
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
                     self.announce(at, is_whole, open, cx).await?;
                     self.enter(at, open, cx);
                     let begun = match self.watched_node(at, cx) {
-                        Some(who) => boxed(|| self.begin_block(who, at, open, cx)).await?,
+                        Some(node) => boxed(|| self.begin_block(node, at, open, cx)).await?,
                         None => BeginOutcome::Runs,
                     };
                     if begun == BeginOutcome::Skipped {
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
 
     /// A block with callbacks, plugins or lifecycle events: few have any, and the others begin and end without a future.
     fn watched_node(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
-        self.lifecycle_node(block).filter(|who| cx.config().lifecycle_events || who.is_watched(cx))
+        self.lifecycle_node(block).filter(|node| cx.config().lifecycle_events || node.is_watched(cx))
     }
 
     /// Goes into a block.
@@ -168,9 +168,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Tells that a block begins, and asks whether it runs.
-    async fn begin(
+    async fn begin_block(
         &self,
-        who: LifecycleNode<'_>,
+        node: LifecycleNode<'_>,
         at: usize,
         open: &mut [EnteredBlock],
         cx: &mut Context,
@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
-        let begun = who.begin(cx).await.map_err(|error| error.at(cx.path()))?;
+        let begun = node.begin(cx).await.map_err(|error| error.at(cx.path()))?;
         if let (BeginOutcome::Skipped, Some(block)) = (begun, open.last_mut()) {
             block.set_outcome(|| LifecycleOutcome::Skipped);
         }

@@ -20,7 +20,7 @@ pub(super) enum BlockTransition {
 
 impl Walk<'_> {
     /// At the end of a block: another round, or the step after it.
-    pub(super) fn end(
+    pub(super) fn end_block(
         &self,
         at: usize,
         open: &mut [EnteredBlock],
@@ -106,9 +106,9 @@ impl Walk<'_> {
             None => {}
         }
         let at = block.at;
-        let who = self.watched_node(at, cx);
-        if who.is_some() || cx.config().resumable {
-            boxed(|| self.finish(at, who, cx)).await?;
+        let node = self.watched_node(at, cx);
+        if node.is_some() || cx.config().resumable {
+            boxed(|| self.finish(at, node, cx)).await?;
         }
         self.leave(open, cx).await
     }
@@ -116,8 +116,8 @@ impl Walk<'_> {
     /// Tells that a block has ended.
     async fn finish(&self, at: usize, node: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
         self.announce_end(at, cx).await?;
-        match who {
-            Some(who) => who.end(cx).await.map_err(|error| error.at(cx.path())),
+        match node {
+            Some(node) => node.end(cx).await.map_err(|error| error.at(cx.path())),
             None => Ok(()),
         }
     }
