@@ -1,7 +1,7 @@
 //! The attempts of a `try`, and its `else`.
 //!
-//! An attempt that fails is recorded. A run that is taken up again passes by what such an attempt had done, and begins with
-//! the attempt after it.
+//! A failed attempt is recorded. A resumed run skips the events of failed attempts and starts with
+//! the attempt after them.
 
 use super::remote::RemoteBranchSet;
 use super::scopes;
@@ -18,18 +18,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The record of an attempt that has failed.
+/// The record of a failed attempt.
 #[derive(Serialize, Deserialize)]
 struct AttemptRecord {
-    /// As the record of a call has it.
+    /// The error in the form in which the record of a call holds it.
     error: Value,
-    /// When the next attempt begins, in microseconds since 1970; `None` after the last one.
+    /// The time at which the next attempt begins, in microseconds since 1970; `None` after the last
+    /// one.
     next: Option<u64>,
     spent: Consumption,
 }
 
 impl Walk<'_> {
-    /// Runs the steps of a try until they succeed, and its `else` when they do not.
+    /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
     pub(super) async fn run_attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
         let (body, otherwise) = self.body_and_else(at);
         let _joining = cx.joining();
@@ -89,7 +90,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The steps of a try, and those of its `else`.
+    /// Returns the steps of a `try` and the steps of its `else`.
     pub(super) fn body_and_else(&self, at: usize) -> (Range<usize>, Option<Range<usize>>) {
         let end = self.steps[at].end;
         let is_else = |step: &usize| {
@@ -101,7 +102,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One attempt: how it ended, and what it used.
+    /// Runs one attempt. Returns its result and its consumption.
     async fn run_attempt(
         &self,
         body: Range<usize>,
@@ -116,7 +117,7 @@ impl Walk<'_> {
             None => work.await,
             Some(most) => {
                 let key = StepKey::new(limited.id, path.clone(), CallKind::Timer, "time", 0);
-                // One that is too long for the clock is none.
+                // A timeout that overflows the clock counts as no timeout.
                 match Instant::now().checked_add(most) {
                     Some(deadline) => limited.within(key, deadline, work).await,
                     None => Some(work.await),
@@ -134,7 +135,7 @@ fn timeout_error(most: Duration, path: &Path) -> Error {
     Error::new(ErrorKind::Timeout, message).with_help("raise `timeout`, or give the `try` an `else`").at(path)
 }
 
-/// How long the next attempt waits after this one, in microseconds.
+/// Returns the pause between this attempt and the next one, in microseconds.
 fn delay(first: Option<Duration>, attempt: u32) -> u64 {
     let doubled = 1u32.checked_shl(attempt - 1).unwrap_or(u32::MAX);
     let delay = first.unwrap_or_default().saturating_mul(doubled);
@@ -145,7 +146,7 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
     std::iter::successors(inner.parent(), |path| path.parent()).any(|path| path == outer)
 }
 
-/// The error of a record.
+/// Reads the error of a record.
 fn recorded_error(error: Value) -> Result<Error> {
     match record::read::<Value>(error, record::RecordOf::Step(&Name::literal("attempt"))) {
         Ok(_) => Err(Error::new(ErrorKind::Diverged, "the record of an attempt holds no error")),

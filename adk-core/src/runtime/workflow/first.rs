@@ -1,6 +1,7 @@
 //! `parallel(first)`: the first branch that finishes wins.
 //!
-//! The winner is recorded. A run that is taken up again runs the winner alone, and passes by what the others had done.
+//! The winner is recorded. A resumed run executes only the winner and skips the events of the other
+//! branches.
 
 use super::discard::Discards;
 use super::parallel::Race;
@@ -14,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The record of a race that is decided.
+/// The record of a decided race.
 #[derive(Serialize, Deserialize)]
 struct WinnerRecord {
     branch: usize,
-    /// What the others have used.
+    /// The consumption of the other branches.
     spent: Consumption,
 }
 
@@ -60,7 +61,7 @@ impl Walk<'_> {
         Ok(walked)
     }
 
-    /// The names of the steps of a branch.
+    /// Returns the names of the steps of a branch.
     pub(super) fn step_names(&self, branch: &Range<usize>) -> Vec<Name> {
         let (mut names, mut at) = (Vec::new(), branch.start);
         while at < branch.end {
@@ -71,7 +72,7 @@ impl Walk<'_> {
     }
 }
 
-/// The step of a block that a path goes through.
+/// Returns the step of a block that a path goes through.
 fn step_below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
     let inside = std::iter::successors(Some(path), |path| path.parent());
     inside.into_iter().find(|path| path.parent() == Some(block)).map(Path::name)

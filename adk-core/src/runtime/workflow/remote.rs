@@ -1,4 +1,7 @@
-//! Branches of a block that run in another process, and their reports.
+//! [`RemoteBranchSet`]: branches of a block that another process executes, and their reports.
+//!
+//! [`descend`] is the other side: the process that executes a branch walks from the root of the
+//! workflow down to that branch, past every step before it.
 
 use super::parallel::begin_element;
 use super::step_table::StepTable;
@@ -16,20 +19,21 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// The branches of one block that are elsewhere.
+/// The remote branches of one block.
 #[derive(Default)]
 pub(super) struct RemoteBranchSet(Mutex<SentBranches>);
 
 #[derive(Default)]
 struct SentBranches {
-    /// By the order in which the branches of the block began.
+    /// Numbers of the remote branches, in the order in which the branches of the block began.
     indices: Vec<usize>,
     cancel: Vec<oneshot::Sender<()>>,
     events: Vec<(Stored, Option<Arc<KeyScope>>)>,
     run: Option<Arc<Run>>,
 }
 
-/// The time of the block was over after some of its branches had come back.
+/// A set that still holds events at its drop belongs to a block whose time ran out. The run keeps
+/// the events.
 impl Drop for RemoteBranchSet {
     fn drop(&mut self) {
         let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -42,8 +46,9 @@ impl Drop for RemoteBranchSet {
 }
 
 impl RemoteBranchSet {
-    /// Asks the engine to take a branch; `own` is the context that it would run with here. `path` is that of the branch,
-    /// which is the `index`th of its block.
+    /// Offers a branch to the engine. `own` is the context that the branch would use in this
+    /// process, `path` is its path, and `index` is its number in the block. Returns `None` if the
+    /// branch runs here.
     pub(super) fn send<'s>(
         self: &Arc<Self>,
         index: usize,
@@ -51,14 +56,14 @@ impl RemoteBranchSet {
         own: &Context,
         remote: Option<&'s dyn RemoteBranches>,
     ) -> Option<BoxFuture<'s, Result<Walked>>> {
-        // Where an escalate ends all loops, a branch ends in the middle of an agent.
+        // Under `escalate_ends_all_loops` a branch may end in the middle of an agent.
         let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
         let (run, path) = (own.run.clone(), path());
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
             return None;
         }
         let (cancel, cancelled) = oneshot::channel();
-        // A sender that is dropped cancels as well: then the block is.
+        // The drop of the sender cancels as well: it means that the block was dropped.
         let cancelled = Box::pin(async move { drop(cancelled.await) });
         let report = remote.offer(own.branch_task(path.clone()), cancelled)?;
         let mut state = lock(&self.0);
@@ -79,7 +84,7 @@ impl RemoteBranchSet {
         }))
     }
 
-    /// Applies what branches had committed whose block was dropped, since its time was over.
+    /// Applies the events of branches whose block was dropped because its time ran out.
     pub(super) async fn apply_dropped(cx: &Context) {
         let left = cx.run.left_behind();
         if left.is_empty() {
@@ -88,7 +93,7 @@ impl RemoteBranchSet {
         let away = Self::default();
         for (report, scope) in left {
             let _busy = Counted::new(&cx.run.outbox().in_flight);
-            // One that could not be run has committed nothing.
+            // A branch that could not run has committed no events.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
                 lock(&away.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
                 cx.run.skipped(usage);
@@ -98,19 +103,20 @@ impl RemoteBranchSet {
         away.apply(cx).await;
     }
 
-    /// Whether any branch is elsewhere, or was.
+    /// Returns `true` if the block has sent any branch to another process.
     pub(super) fn has_sent(&self) -> bool {
         !lock(&self.0).indices.is_empty()
     }
 
-    /// Nobody needs the branches any more; gives those that are still to come back.
+    /// Cancels the remote branches. Returns their numbers, since their reports are still to come.
     pub(super) fn cancel(&self) -> Vec<usize> {
         let mut state = lock(&self.0);
         state.cancel.clear();
         state.indices.clone()
     }
 
-    /// Applies what the branches have committed, in the order of the log, and hands it to the consumer.
+    /// Applies the events of the branches in log order, and waits until the consumer has taken
+    /// them.
     pub(super) async fn apply(&self, cx: &Context) {
         let mut events = std::mem::take(&mut lock(&self.0).events);
         events.sort_unstable_by_key(|(stored, _)| stored.place);
@@ -124,7 +130,8 @@ impl RemoteBranchSet {
     }
 }
 
-/// The report of a branch on its way here. Where nobody waits for it any more, the run keeps it.
+/// The report of a remote branch, until it arrives. If its block is dropped first, the run keeps
+/// the report.
 struct PendingReport {
     report: Option<BoxFuture<'static, Result<BranchReport>>>,
     run: Arc<Run>,
@@ -159,7 +166,7 @@ fn from_branch_end(end: BranchEnd) -> Walked {
     Walked::Exit(Exit { target, reason: end.reason.unwrap_or(LoopEndReason::Break), is_direct: false })
 }
 
-/// How a walk over the steps of a branch ended, for who has sent it.
+/// Converts the end of a walk over the steps of a branch for the process that sent the branch.
 pub(super) fn into_branch_end(walked: Walked) -> BranchEnd {
     match walked {
         Walked::Through => BranchEnd::default(),
@@ -169,7 +176,7 @@ pub(super) fn into_branch_end(walked: Walked) -> BranchEnd {
     }
 }
 
-/// Goes through a workflow to the branch that the context looks for, and runs it.
+/// Walks through a workflow to the branch that the context looks for, and runs that branch.
 pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     cx.enter_bounds(spec);
@@ -184,7 +191,7 @@ pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context)
     cx.states = nested::state_keys(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
     let place = cx.path().clone();
-    // The process of the run holds it as well, but may have ended.
+    // The process that drives the run enforces this limit too, but it may have ended.
     let deadline = match spec.limits.time {
         Some(longest) => cx.time_from_here(longest).await?,
         None => None,
@@ -206,7 +213,7 @@ impl Walk<'_> {
         let mut root = self.workflow.root();
         loop {
             let at = match root.take() {
-                // The block that is the whole tree has no place below it.
+                // A block that is the whole tree has no path of its own below the workflow.
                 Some(at) => at,
                 None => {
                     let Some(name) = cx.next_sought() else { return Err(unknown_branch(cx)) };
@@ -269,7 +276,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the branch that was looked for; how it ended is left in the context.
+    /// Runs the branch that was looked for, and leaves its end in the context.
     async fn arrive(
         &self,
         range: Range<usize>,

@@ -1,8 +1,9 @@
-//! Branches that run again when a parallel block is taken up before its end, where agents that are written by hand never
-//! count as finished: ADK's way, under `RunConfig::custom_agents_finish(false)`.
+//! Branches that run again when a run is resumed before the end of their parallel block.
+//! Hand-written agents never count as finished in ADK, so they run again under
+//! `RunConfig::custom_agents_finish(false)`.
 //!
-//! Each time is a turn of its own (`par/fetch@2`). All of them are in the record, and are given back like any other; a turn
-//! that was cut off goes on where it was.
+//! Each execution is a turn of its own (`par/fetch@2`). The journal holds all turns, and they are
+//! replayed like any other turn; a turn that was cut off continues where it was.
 
 use super::checkpoint::emits_end;
 use super::turn;
@@ -14,8 +15,9 @@ use crate::spec::StepKind;
 use crate::{Path, Result};
 
 impl Walk<'_> {
-    /// Whether the agent at this step is one that may run again: by itself a branch, in a run that is taken up. ADK has no
-    /// limit on branches; where there is one, those that wait for a place would wait for the record, and it for them.
+    /// Returns `true` if the agent at this step may run again: it is the only step of its branch,
+    /// and the run is resumed. A block with a limit does not repeat: branches that wait for a free
+    /// place would wait for the replay, and the replay for them. ADK has no such limit.
     pub(super) fn may_repeat(&self, at: usize, cx: &Context) -> bool {
         if cx.run.replay.is_none() || !cx.config().resumable {
             return false;
@@ -31,8 +33,8 @@ impl Walk<'_> {
     }
 }
 
-/// Runs an agent that is by itself the branch of that name, in as many turns as there were, and in one more when its block
-/// was not at its end.
+/// Runs an agent that is the only step of the branch `branch`. Replays all recorded turns, and runs
+/// one more turn if its block had not ended.
 pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
     let mut turns = 1;
     loop {
@@ -55,13 +57,13 @@ pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Conte
     }
 }
 
-/// Whether the block around the branch came to its end in the record.
+/// Returns `true` if the block around the branch has ended in the journal.
 fn is_block_over(branch: &str, cx: &Context) -> bool {
     let (Some(replay), Some(block)) = (&cx.run.replay, cx.path().parent()) else { return true };
     replay.is_past(block, outer_branch(block, branch, cx))
 }
 
-/// The branch of the block.
+/// Returns the name of the branch that contains the block.
 fn outer_branch<'a>(block: &Path, branch: &str, cx: &'a Context) -> Option<&'a str> {
     let own = format!("{}.{branch}", block.name());
     cx.branch()?.strip_suffix(&*own)?.strip_suffix('.')
