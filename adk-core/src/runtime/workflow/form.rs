@@ -30,7 +30,7 @@ enum FormMode {
     #[default]
     Asks,
     /// To read an input.
-    Reads { given: Map<String, Value>, faults: Vec<FieldFault> },
+    Reads { input: Map<String, Value>, faults: Vec<FieldFault> },
     /// To write the defaults of inputs that were given no value.
     Defaults { wanted: Vec<Name>, keys: Keys, error: Option<Error> },
 }
@@ -71,7 +71,7 @@ impl Form {
     }
 
     /// The form without some inputs.
-    pub(crate) fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn without_inputs(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.inputs.retain(|input| !is_left_out(&input.key));
         self
     }
@@ -91,10 +91,10 @@ impl Form {
     }
 
     /// A form that reads an input.
-    pub(crate) fn reading(&self, given: Value) -> Self {
+    pub(crate) fn with_input(&self, input: Value) -> Self {
         let mut faults = Vec::new();
         let mut fault = |field: &str, message: String| faults.push(FieldFault::new(field, message));
-        let given = match given {
+        let input = match input {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
             other => {
@@ -102,12 +102,12 @@ impl Form {
                 Map::new()
             }
         };
-        for key in given.keys().filter(|key| !self.inputs.iter().any(|input| *input.key == ***key)) {
-            let known: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.key)).collect();
+        for key in input.keys().filter(|key| !self.inputs.iter().any(|field| *field.key == ***key)) {
+            let known: Vec<_> = self.inputs.iter().map(|field| format!("`{}`", field.key)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             fault(key, format!("there is no such input; the inputs are: {known}"));
         }
-        Self { mode: FormMode::Reads { given, faults }, ..Self::default() }
+        Self { mode: FormMode::Reads { input, faults }, ..Self::default() }
     }
 
     /// What is wrong with the input that was read.
@@ -154,9 +154,9 @@ impl Form {
                 self.default_value(key, default?);
                 None
             }
-            FormMode::Reads { given, faults } => {
+            FormMode::Reads { input, faults } => {
                 let schema = schema.map(|make| make()).unwrap_or_default();
-                let read = match given.remove(key) {
+                let read = match input.remove(key) {
                     Some(value) => read(value, &schema),
                     None => {
                         let value =
@@ -199,10 +199,10 @@ impl Form {
                 }));
                 None
             }
-            FormMode::Reads { given, faults } => {
+            FormMode::Reads { input, faults } => {
                 let mut args = Map::new();
                 for (key, schema) in fields {
-                    let read = match given.remove(key) {
+                    let read = match input.remove(key) {
                         Some(Value::Null) | None if !required(key) => continue,
                         None => Err(format!("is missing: expected {}", expected(schema))),
                         Some(mut value) => {

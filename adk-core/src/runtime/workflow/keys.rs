@@ -58,12 +58,12 @@ impl Keys {
             [(_, value)] if self.is_text => value.as_str(),
             _ => None,
         };
-        let given = self.message.clone();
-        given.unwrap_or_else(|| text.map(Content::user).unwrap_or_default())
+        let message = self.message.clone();
+        message.unwrap_or_else(|| text.map(Content::user).unwrap_or_default())
     }
 
     /// What the user says beside the inputs; nothing, without parts, in most workflows.
-    pub(crate) fn given_message(&self) -> Content {
+    pub(crate) fn user_message(&self) -> Content {
         self.message.clone().unwrap_or_default()
     }
 
@@ -92,7 +92,7 @@ impl Values<'_> {
     }
 
     /// The value of a key as it may be shown; null for none.
-    pub(crate) fn shown(&self, key: &str) -> Value {
+    pub(crate) fn display_value(&self, key: &str) -> Value {
         self.run.get(key).map(|value| secret::shown(&value)).unwrap_or_default()
     }
 
