@@ -1,4 +1,5 @@
-//! Branches that run in one task, each with a waker of its own: a wake polls one branch, not all.
+//! [`Branches`]: branches that run in one task. Each has its own waker, so a wake polls one branch
+//! and not all.
 
 use crate::sync::lock;
 use std::collections::VecDeque;
@@ -42,7 +43,7 @@ struct BranchFuture<F> {
     flag: Arc<BranchWaker>,
 }
 
-/// Futures that are polled together; dropping this drops those that have not ended.
+/// Futures that are polled together. A drop of this value drops the unfinished ones.
 pub(crate) struct Branches<F> {
     all: Vec<Option<BranchFuture<F>>>,
     ready: Arc<Mutex<WakeList>>,
@@ -57,7 +58,7 @@ impl<F> Default for Branches<F> {
 }
 
 impl<F: Future + Unpin> Branches<F> {
-    /// How many were begun, those that have ended too.
+    /// Returns the number of branches that were pushed, including the finished ones.
     pub(crate) fn begun_count(&self) -> usize {
         self.all.len()
     }
@@ -71,7 +72,8 @@ impl<F: Future + Unpin> Branches<F> {
         self.live += 1;
     }
 
-    /// Drops all but those that are to be kept, by the order in which they were pushed.
+    /// Drops the branches that `keep` rejects. Its argument is the number of a branch in push
+    /// order.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         for (index, branch) in self.all.iter_mut().enumerate() {
             if !keep(index) && branch.take().is_some() {
@@ -80,12 +82,13 @@ impl<F: Future + Unpin> Branches<F> {
         }
     }
 
-    /// How many have not ended.
+    /// Returns the number of unfinished branches.
     pub(crate) fn live_count(&self) -> usize {
         self.live
     }
 
-    /// The next one that ends, with its place in the order in which they were pushed; `None` when all have.
+    /// Polls for the next branch that ends, and returns its number in push order and its output.
+    /// Returns `None` when all branches have ended.
     pub(crate) fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
         if self.live == 0 {
             return Poll::Ready(None);

@@ -1,8 +1,9 @@
-//! The begin and the end of every agent and every block: the one place where both are seen. In ADK a block is an agent,
-//! so its callbacks and those of plugins are the same.
+//! [`LifecycleNode`]: the begin and the end of every agent and every block. In ADK a block is an
+//! agent, so its callbacks and the callbacks of plugins are the same.
 //!
-//! The context is at the path of the agent or block, with a turn of its own, so events that are emitted here are
-//! its events: its author, its path, numbered from its begin to its end.
+//! The context is at the path of the agent or block, in a turn of its own. Events that are emitted
+//! here therefore belong to the agent or block: they have its author and path, and are numbered
+//! from its begin to its end.
 
 use crate::flow::Flow;
 use crate::runtime::agent::DynAgent;
@@ -12,7 +13,7 @@ use crate::spec::AgentMeta;
 use crate::store::event::Event;
 use crate::{Content, Error, ErrorKind, Result};
 
-/// What begins and ends.
+/// An agent or a block, for its begin and its end.
 #[derive(Clone, Copy)]
 pub(super) enum LifecycleNode<'a> {
     Agent(&'a dyn DynAgent),
@@ -20,11 +21,11 @@ pub(super) enum LifecycleNode<'a> {
     Block(Option<&'a AgentCallbacks>),
 }
 
-/// Whether what has begun is to run.
+/// Whether an agent or block runs after its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BeginOutcome {
     Runs,
-    /// A callback has answered in its place: it has ended.
+    /// A callback has answered in place of the agent or block, which has thereby ended.
     Skipped,
 }
 
@@ -43,22 +44,23 @@ impl<'a> LifecycleNode<'a> {
         }
     }
 
-    /// Whether anybody looks: where nobody does, a begin and an end cost nothing.
+    /// Returns `true` if a plugin or a callback observes the node. For other nodes a begin and an
+    /// end cost nothing.
     pub(super) fn is_watched(self, cx: &Context) -> bool {
         !cx.run.services.plugins.is_empty() || self.callbacks().is_some_and(|own| !own.is_empty())
     }
 
-    /// It begins.
+    /// Calls the callbacks before the node.
     pub(super) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
         if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(BeginOutcome::Runs) }
     }
 
-    /// It has come to its end.
+    /// Calls the callbacks after the node.
     pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
         if self.is_watched(cx) { Box::pin(self.ask_after(cx)).await } else { Ok(()) }
     }
 
-    /// It has failed.
+    /// Reports the error of the node to plugins.
     pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
             let mut own = cx.callback();
@@ -108,7 +110,7 @@ async fn emit_callback_event(mut event: Event, actions: ToolActions, cx: &mut Co
     cx.emit(event).await.map(drop)
 }
 
-/// How the turn of an agent ended, for who watches.
+/// Returns the outcome of a turn for its last lifecycle event.
 pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> LifecycleOutcome {
     match ran {
         Ok((_, BeginOutcome::Skipped)) => LifecycleOutcome::Skipped,
@@ -118,7 +120,7 @@ pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> Lifec
     }
 }
 
-/// The end of what has failed, with the place of the error, which may not have one yet.
+/// Returns the outcome of a failed node. Adds the path to an error that has none.
 pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
     let error = match error.path() {
         Some(_) => error.to_string(),
@@ -127,7 +129,7 @@ pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
     LifecycleOutcome::Failed { error }
 }
 
-/// How a turn leaves what is around it, by its events.
+/// Returns the flow that the events of the turn have requested.
 pub(super) fn requested_flow(cx: &Context) -> Flow {
     match &cx.frame.exit_to {
         Some(name) => Flow::ExitTo(name.clone()),
@@ -136,7 +138,8 @@ pub(super) fn requested_flow(cx: &Context) -> Flow {
     }
 }
 
-/// Who may end a loop is known before the run. Of a block nothing is announced: there `meta` is `None`.
+/// Checks that the agent has announced its exit: a run knows before its start which agents may end
+/// a loop. Blocks announce no exits; `meta` is `None` for a block.
 pub(super) fn check_announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
     if !cx.requires_announced_exits() {
         return Ok(());

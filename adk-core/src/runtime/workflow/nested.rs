@@ -1,4 +1,5 @@
-//! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
+//! Workflows that are a step of another workflow. The keys of a nested workflow are its own; its
+//! inputs and outputs are keys of the outer workflow.
 
 use super::scopes::{has_defaults, workflow_scope, written_keys};
 use super::step_table::StepTable;
@@ -10,10 +11,11 @@ use crate::store::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Event, EventId, Name, Result};
 use std::sync::Arc;
 
-/// Commits an event.
+/// A future that commits an event.
 type EmitFuture<'c> = BoxFuture<'c, Result<EventId>>;
 
-/// Goes into the keys of a nested workflow. What comes back commits its inputs and `let` values, where it has some.
+/// Enters the key scope of a nested workflow. Returns a future that commits its inputs and `let`
+/// values, if it has any.
 pub(super) fn enter<'c>(
     workflow: &(dyn StepTable + Sync),
     cx: &'c mut Context,
@@ -51,7 +53,8 @@ pub(super) fn enter<'c>(
     Ok(Some(if is_given { cx.emit_boxed(event) } else { Box::pin(cx.emit_call(async move { Ok(event) })) }))
 }
 
-/// Commits, for the workflow around, outputs that are keys of the session in here: it may call them something else.
+/// Returns a future that commits outputs which are session keys inside the nested workflow: the
+/// outer workflow may use other names for them.
 pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFuture<'c>> {
     let mut written = StateDelta::default();
     for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
@@ -68,17 +71,18 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFutu
     Some(cx.emit_boxed(event))
 }
 
-/// Whether the value of an input is looked for: one with a default is, when its key can have been written.
+/// Returns `true` if the value of an input is looked up. For an input with a default, it is looked
+/// up only if its key may have been written.
 fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
     let key = cx.name_around(input.name);
     let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else { return true };
-    // What the session holds under a prefix is not for a workflow to know.
+    // A workflow cannot know which values the session holds under a prefix.
     Scope::of(key) != Scope::Session || known.iter().any(|known| **known == *key)
 }
 
-/// Whether the value of an input is where it is looked for inside: an output of the same name is the key of the
-/// workflow around, and a key with a prefix is the session's everywhere. Not so for an instance that reads one key and
-/// writes another.
+/// Returns `true` if the nested workflow finds the value of an input without a copy. An output of
+/// the same name is the key of the outer workflow, and a key with a prefix is a session key
+/// everywhere. An instance that reads one key and writes another needs the copy.
 fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
@@ -98,7 +102,8 @@ fn missing_input(name: &str, cx: &Context) -> Error {
         .with_help(format!("write `{key}` before it, or give the input a default"))
 }
 
-/// The `state` keys in there: those of the workflow, also those around a tree that was built at run time.
+/// Returns the `state` keys of the workflow. For a tree that was built at run time, these include
+/// the `state` keys around it.
 pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::owned);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
@@ -106,8 +111,9 @@ pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[
     all.peek().is_some().then(|| all.collect())
 }
 
-/// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only
-/// when no key of its name can have been written, whatever an older run has left in the session.
+/// Returns the keys that this workflow can write, for the defaults of nested workflows. Such a
+/// default applies only if no key of its name can have been written, even if an older run has left
+/// a value in the session.
 pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
     if !spec.steps.iter().any(has_defaults) {
         return None;

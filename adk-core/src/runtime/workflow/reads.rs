@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Arguments;
 use std::sync::Arc;
 
-/// Whether the `bool` key of an `until` is true.
+/// Returns the value of the `bool` key of an `until`.
 pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
     let what = format_args!("`until = {key}`");
     match &*committed_value(what, key, cx)? {
@@ -18,28 +18,28 @@ pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
     }
 }
 
-/// The value of the key of a `match`.
+/// Returns the value of the key of a `match`.
 pub(super) fn match_value(key: &str, cx: &Context) -> Result<Arc<Value>> {
     committed_value(format_args!("`match {key}`"), key, cx)
 }
 
-/// The list of an `each`.
+/// Returns the list of an `each`.
 pub(super) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
     let list = committed_value(what, key, cx)?;
     if list.is_array() { Ok(list) } else { Err(type_error(what, key, "a list", &list, cx)) }
 }
 
-/// The elements that an `each` runs for.
+/// The elements for which an `each` runs.
 pub(super) struct Elements {
     pub(super) list: Arc<Value>,
-    /// How many of them.
+    /// Number of elements that run.
     pub(super) count: usize,
-    /// The event that says how many are left out.
+    /// The event that reports how many elements are left out.
     pub(super) left_out: Option<Box<Event>>,
 }
 
-/// The elements of an `each`: all of its list, or as many as its `max` allows.
+/// Returns the elements of an `each`: its whole list, or the first `max` elements.
 pub(super) fn elements(
     item: &str,
     key: &str,
@@ -49,7 +49,8 @@ pub(super) fn elements(
 ) -> Result<Elements> {
     let list = list_value(item, key, cx)?;
     let length = list.as_array().map_or(0, Vec::len);
-    // A block that has begun runs for as many elements as were decided then, whatever `max` it has now.
+    // A resumed block keeps the number of elements from its first execution, even if its `max` has
+    // changed.
     let decided = cx.run.replay.as_ref().and_then(|replay| replay.elements(cx.path(), length));
     let max = decided.or(max.map(|max| max as usize)).filter(|max| *max < length);
     let Some(max) = max else {
@@ -71,7 +72,7 @@ pub(super) fn elements(
         .at(cx.path()))
 }
 
-/// The value of the key of a `match` is none that an arm could be for.
+/// Makes the error for a `match` whose key holds a value that no arm can match.
 pub(super) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
     let message = format!("`match {key}` selects no arm: {}", error.message());
     Error::new(error.kind(), message)

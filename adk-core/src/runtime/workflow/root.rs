@@ -1,4 +1,4 @@
-//! The root of a run: where it begins, and with whom.
+//! The start of a run at its root, and the choice of the agent that continues a conversation.
 
 use super::team::Team;
 use super::turn::run;
@@ -7,7 +7,7 @@ use crate::runtime::run::{Context, Prepare};
 use crate::store::engine::BranchEnd;
 use crate::{Error, ErrorKind, Event, Name, Path, Result};
 
-/// Looks at the root before a run, and at those that it may hand over to.
+/// Checks the root before a run, and the agents that it may hand over to.
 pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
     agent.prepare_dyn(prepare);
     if let Some(team) = root_team(agent) {
@@ -15,7 +15,7 @@ pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
     }
 }
 
-/// Runs the root. A root that may hand over is continued by the agent that answered last, as in ADK.
+/// Runs the root. If the root may hand over, the agent that answered last continues, as in ADK.
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
     match root_team(agent) {
         None => run(agent, false, cx).await.map(drop),
@@ -23,12 +23,13 @@ pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<(
     }
 }
 
-/// A root that a macro has made is a workflow, so those below an agent are held by that agent.
+/// Returns the team of the root. Roots from macros are workflows, so the agents below another root
+/// are held by that root.
 fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
     Team::from_agent(agent, || Name::shared(agent.meta().name), &|_| None)
 }
 
-/// Runs a branch of the root apart from its run.
+/// Runs one branch of the root in a process that does not drive the run.
 pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<BranchEnd> {
     agent.run_dyn(&mut cx).await?;
     cx.take_found().ok_or_else(|| {
@@ -38,9 +39,10 @@ pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<
     })
 }
 
-/// Who takes the user's message: who made the call that it answers, otherwise who answered last. One that could not hand
-/// over to all others, since it or one above it may not hand back, would keep the user for ever; then it is the one
-/// before it, in the end the root.
+/// Returns the member that receives the user's message: the member that made the call that the
+/// message answers, otherwise the member that answered last. A member that cannot reach all others,
+/// because it or an agent above it may not hand back, would keep the user forever. The reply before
+/// it then decides, and the root if no reply does.
 pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
     let message = history.find_back(Some).await?;
@@ -68,14 +70,14 @@ pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<u
     Ok(found.await?.unwrap_or(0))
 }
 
-/// The failure of a model is no reply.
+/// Returns `true` if the event is a reply. The failure of a model is not a reply.
 fn is_reply(event: &Event) -> bool {
     let failed = event.details.as_ref().is_some_and(|details| details.error_code.is_some());
     !failed || event.content.as_ref().is_some_and(|content| !content.parts.is_empty())
 }
 
 fn member_of_event(team: &Team<'_>, event: &Event, base: &Path) -> Option<usize> {
-    // From the agent upward, without rounds and turns.
+    // The names from the agent up to the root, without rounds and turns.
     let names = std::iter::successors(Some(&event.path), |path| path.parent());
     let own = std::iter::successors(Some(base), |path| path.parent()).count();
     let names: Vec<_> = names.map(Path::name).collect();
