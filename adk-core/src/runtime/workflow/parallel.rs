@@ -1,4 +1,5 @@
-//! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
+//! Blocks whose parts run concurrently: `parallel` and `each`. The block waits for all parts, and
+//! cancels them when a part fails or leaves the block.
 
 use super::discard::Discards;
 use super::join::Branches;
@@ -21,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 impl Walk<'_> {
-    /// Runs the branches of a parallel.
+    /// Runs a `parallel` block.
     pub(super) async fn run_parallel(
         &self,
         at: usize,
@@ -37,7 +38,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Says which branches are left out, and undoes what they and those that were cancelled have written.
+    /// Reports the branches that are left out, and undoes their writes and the writes of cancelled
+    /// branches.
     pub(super) async fn end_branches(
         &self,
         at: usize,
@@ -53,9 +55,9 @@ impl Walk<'_> {
         Ok(ran.walked)
     }
 
-    /// Runs the branches of a parallel; all of them, unless they race.
+    /// Runs the branches of a `parallel` block: all of them, or until one wins the race.
     ///
-    /// Not an `async fn`: its frame would be one more of each block, and blocks nest.
+    /// An `async fn` would add its frame to each block, and blocks nest.
     pub(super) fn run_branches<'s>(
         &'s self,
         at: usize,
@@ -86,7 +88,7 @@ impl Walk<'_> {
         run_parts(branches, (limit, begun), away, race, skip, cx)
     }
 
-    /// The context of a branch of the parallel at this path, which is the `index`th of its block.
+    /// Returns the context of the branch with the number `index` of the block at the current path.
     pub(super) fn branch_context(&self, index: usize, branch: &Range<usize>, cx: &Context) -> Context {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let mut own = cx.for_branch(index, self.steps.get(branch.start).map_or("", |step| step.name));
@@ -96,7 +98,8 @@ impl Walk<'_> {
         own
     }
 
-    /// The paths of the parts of a block that are left out when they fail: all, or none.
+    /// Returns the paths of the parts that are left out when they fail: the paths of all parts, or
+    /// none.
     fn skippable_paths(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
         if self.skips_failures(at) { paths.collect() } else { Vec::new() }
     }
@@ -105,10 +108,11 @@ impl Walk<'_> {
         self.steps[at].on_error == OnError::Skip
     }
 
-    /// Runs the steps of an `each` once per element, and makes lists of what they have written.
+    /// Runs the steps of an `each` once per element, and collects their writes in lists.
     ///
-    /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
-    /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
+    /// An element begins with an event that holds its item. After all elements have ended, one
+    /// event of the block holds the lists. A list has the order of the elements, whichever ended
+    /// first, and leaves out elements that have not written the key.
     pub(super) async fn run_each(
         &self,
         at: usize,
@@ -128,7 +132,8 @@ impl Walk<'_> {
         boxed(|| self.end_elements(at, scopes, ran, discards, cx)).await
     }
 
-    /// Says which elements are left out, undoes what they have written, and commits the lists of the others.
+    /// Reports the elements that are left out, undoes their writes, and commits the lists of the
+    /// other elements.
     async fn end_elements(
         &self,
         at: usize,
@@ -149,7 +154,8 @@ impl Walk<'_> {
         Ok(ran.walked)
     }
 
-    /// The elements of an `each`, running. Made outside of the frame that awaits them, as in [`boxed`].
+    /// Returns the future that runs the elements of an `each`. The function is not inlined, so that
+    /// the future is not part of the frame that awaits it, as in [`boxed`].
     #[inline(never)]
     fn run_elements<'s>(
         &'s self,
@@ -201,7 +207,7 @@ impl Walk<'_> {
         gather(&keys, scopes, cx).await
     }
 
-    /// The keys that steps can write, sorted.
+    /// Returns the keys that the steps can write, sorted.
     pub(super) fn written_keys(&self, steps: Range<usize>) -> Vec<Name> {
         let steps = self.steps.get(steps).unwrap_or_default();
         let keys = steps.iter().flat_map(scopes::written_keys);
@@ -211,7 +217,8 @@ impl Walk<'_> {
         keys
     }
 
-    /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
+    /// Runs the steps of one branch or element. An `async fn` would recurse in the `Send` check;
+    /// the declared type ends the recursion.
     pub(super) fn run_part<'s>(
         &'s self,
         range: Range<usize>,
@@ -229,10 +236,11 @@ impl Walk<'_> {
         })
     }
 
-    /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
-    /// `RunConfig::escalate_ends_all_loops`). An escalate from deeper inside leaves the block when all have ended.
+    /// Runs a branch until it ends, or until its own child escalates, which ends the block at once.
+    /// This is ADK's rule, under `RunConfig::escalate_ends_all_loops`. An escalate from deeper
+    /// inside leaves the block after all branches have ended.
     async fn run_until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
-        // What a workflow passes on was said deeper inside.
+        // An escalate that a workflow passes on comes from deeper inside.
         let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
             Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
             _ => false,
@@ -253,14 +261,15 @@ impl Walk<'_> {
     }
 }
 
-/// Commits the item of an element. Boxed as [`gather`] is, since blocks nest and an event is large.
+/// Commits the item of an element. The future is boxed as in [`gather`], since blocks nest and an
+/// event is large.
 pub(super) fn begin_element(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
     let mut event = Event::new();
     event.actions.state_delta.insert(item, value);
     Box::pin(async move { own.emit(event).await.map(drop) })
 }
 
-/// Commits the lists of what the elements have written.
+/// Commits the lists of the values that the elements have written.
 fn gather<'a>(
     keys: &[Name],
     elements: impl Iterator<Item = Arc<KeyScope>>,
@@ -275,8 +284,8 @@ fn gather<'a>(
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
-/// Leaves a part out that has failed. From here on its failed calls are results: a run that is taken up again leaves out the
-/// same.
+/// Leaves out a failed part. From here on its failed calls count as results, so that a resumed run
+/// leaves out the same part.
 async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<FailedPart> {
     for path in [path, cx.path()] {
         if let Some(settled) = cx.run.settle(path) {
@@ -286,39 +295,40 @@ async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Res
     Ok((index, path.clone(), error.to_string()))
 }
 
-/// Branches that race: the first one that finishes wins.
+/// Branches that race: the first branch that finishes wins.
 #[derive(Default)]
 pub(super) struct Race {
-    /// What each of them uses.
+    /// Consumption of each branch.
     pub(super) spent: Vec<Arc<Mutex<Consumption>>>,
-    /// Which one has won.
+    /// Number of the branch that has won.
     pub(super) winner: Option<usize>,
-    /// The last error of those that have failed.
+    /// Last error of a failed branch.
     failed: Option<Error>,
 }
 
 impl Race {
-    /// A race of so many branches.
+    /// Makes a race of `branches` branches.
     pub(super) fn new(branches: usize) -> Self {
         let spent = std::iter::repeat_with(Arc::default).take(branches).collect();
         Self { spent, ..Self::default() }
     }
 }
 
-/// A part that has failed: its number, its path, and why.
+/// A failed part: its number, its path, and its error.
 type FailedPart = (usize, Path, String);
 
-/// How the parts of a block have ended.
+/// The ends of the parts of a block.
 pub(super) struct PartsOutcome {
     pub(super) walked: Walked,
-    /// Those that are left out.
+    /// Parts that are left out.
     failed: Vec<FailedPart>,
-    /// Those that have ended by themselves, without an error.
+    /// Numbers of the parts that have ended by themselves and without an error.
     kept: Vec<usize>,
 }
 
 impl PartsOutcome {
-    /// Says what was left out of a block, and why, and undoes what the discarded parts have written.
+    /// Reports the parts that are left out with their errors, and undoes the writes of the
+    /// discarded parts.
     async fn end(
         &self,
         discards: &Discards,
@@ -335,16 +345,18 @@ impl PartsOutcome {
     }
 }
 
-/// How many parts of a block have begun before, from the first on. A resumed run begins these again whatever
-/// `max_concurrency` it has now: what the journal holds of one may come between what it holds of another.
+/// Returns how many parts of a block have begun before, counted from the first part. A resumed run
+/// begins all of them at once, even if its `max_concurrency` has changed: the journal may hold the
+/// events of one part between the events of another.
 fn begun_parts(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
     let replay = cx.run.replay.as_ref().filter(|replay| limit.is_some() && !replay.is_over());
     let begun = replay.map(|replay| parts(&replay.parts_begun(cx.path()))).unwrap_or_default();
     begun.iter().rposition(|begun| *begun).map_or(0, |last| last + 1)
 }
 
-/// Runs branches, `limit.0` at a time, and those before `limit.1` at once. Each is made when it begins. Those that fail are left out where `skip` has their
-/// paths, and come back in their order.
+/// Runs the parts of a block: at most `limit.0` at a time, but the first `limit.1` at once. The
+/// iterator makes a part when it begins. A failed part is left out if `skip` has its path; the
+/// outcome lists such parts in their order.
 fn run_parts<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: (Option<u32>, usize),
@@ -353,7 +365,7 @@ fn run_parts<'s>(
     skip: Vec<Path>,
     cx: &'s Context,
 ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
-    // As with `back` below: not a part of the frame that awaits it.
+    // The future is boxed here so that it is not part of the frame that awaits it.
     Box::pin(join_parts(waiting, limit, away, race, skip, cx))
 }
 
@@ -391,7 +403,7 @@ async fn join_parts<'s>(
             AfterPart::LeaveOut(error) => {
                 joined.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
-            // Dropping the siblings cancels them; what they have committed stays.
+            // The drop of the siblings cancels them; their committed events stay.
             AfterPart::End(ended) => {
                 if away.has_sent() {
                     cancel_rest(running, away, cx).await;
@@ -409,7 +421,8 @@ async fn join_parts<'s>(
     }
 }
 
-/// What has come of the parts that have ended. Its methods are no part of the frame that awaits the others, as in [`boxed`].
+/// The results of the parts that have ended. Its methods are not inlined, so that they are not part
+/// of the frame that awaits the other parts, as in [`boxed`].
 struct JoinState<'s> {
     left: Option<Exit>,
     failed: Vec<FailedPart>,
@@ -417,7 +430,7 @@ struct JoinState<'s> {
     race: Option<&'s mut Race>,
 }
 
-/// What follows from the end of a part.
+/// The reaction of a block to the end of a part.
 enum AfterPart {
     Continue,
     LeaveOut(Error),
@@ -462,7 +475,7 @@ impl JoinState<'_> {
     }
 }
 
-/// What cancelled parts had committed before the run was taken up again.
+/// Skips the events that cancelled parts had committed before the run was resumed.
 #[inline(never)]
 fn replay_cancelled(cx: &Context) {
     if let Some(replay) = &cx.run.replay {
@@ -471,9 +484,11 @@ fn replay_cancelled(cx: &Context) {
     }
 }
 
-/// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
+/// Cancels the branches that run here, waits for the remote branches, and delivers the events that
+/// those had committed.
 ///
-/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks nest.
+/// The future is boxed in this function, so that it is not part of the frame that awaits it: blocks
+/// nest.
 fn cancel_rest<'s>(
     mut running: Branches<BoxFuture<'s, Result<Walked>>>,
     away: &'s RemoteBranchSet,

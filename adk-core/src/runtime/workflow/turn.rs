@@ -1,4 +1,4 @@
-//! One turn of one agent: entry, run, and the check of its effects.
+//! One turn of one agent: the entry, the execution, and the check of its effects.
 
 use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::team::Team;
@@ -12,9 +12,9 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
-/// made it.
-// As a block: an `async fn` holds what it is given twice.
+/// Runs an agent as a step that was entered. `outer` is the frame from before the entry. Returns
+/// the exit of the turn, if any, with the path of the agent that made it.
+// An `async fn` would hold its arguments twice; an `async` block holds them once.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
 pub(super) fn run_turn(
     walk: &Walk<'_>,
@@ -29,17 +29,19 @@ pub(super) fn run_turn(
         let team = Team::from_agent(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
             .map(|team| team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
         let around = OuterNames::enter(agent, step, cx);
-        // Only a part of a workflow is found again by its path alone: an agent runs what it likes below itself.
+        // A remote branch is found by its path alone, which only works for parts of a workflow: an
+        // agent may run anything below itself.
         let addressable = cx.is_addressable;
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
-        // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+        // A finished workflow is walked again, because its loops are part of the outcome. The
+        // agents in it do not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let repeats = walk.may_repeat(at, cx);
         let before = match &cx.run.replay {
             Some(_) if is_marked && !repeats => cx.finished_before().await,
             _ => None,
         };
-        // One that is not run again has its mark, with what it used.
+        // An agent that does not run again is marked as finished already, with its usage.
         let is_marked = is_marked && before.is_none();
         let mut by = None;
         let ran = match (before, team) {
@@ -49,7 +51,7 @@ pub(super) fn run_turn(
                 by = Some(member);
                 flow
             }),
-            // A root is the whole tree, which has begun already.
+            // A root agent is the whole tree, which has begun already.
             (None, None) => run(agent, is_root, cx).await,
         };
         cx.is_addressable = addressable;
@@ -71,8 +73,8 @@ pub(super) fn run_turn(
     }
 }
 
-/// Whether the turn of an agent is [`plain`]: it is no workflow, hands over to nobody and has the names and keys of what is
-/// around, nobody watches it, and there is no record of it.
+/// Returns `true` if [`run_plain`] suffices for the agent: it is not a workflow, cannot hand over,
+/// has no renamed keys, is not observed, and the run is not a replay.
 pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Context) -> bool {
     agent.meta().kind != AgentKind::Workflow
         && !Team::is_led_by(agent)
@@ -82,7 +84,7 @@ pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Co
         && !is_observed(LifecycleNode::Agent(agent), cx)
 }
 
-/// The same as [`turn`] for an agent that needs less, as most do.
+/// Runs an agent as [`run_turn`] does, without the work that most agents do not need.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
 pub(super) fn run_plain(
     agent: &dyn DynAgent,
@@ -106,15 +108,15 @@ pub(super) fn run_plain(
     }
 }
 
-/// What an instance replaces in the context, where it does.
+/// The prefix of names and the key scope that an instance has replaced in the context.
 pub(super) struct OuterNames {
     instance: Option<Option<Name>>,
     scope: Option<Option<Arc<KeyScope>>>,
 }
 
 impl OuterNames {
-    /// The name of an instance of a workflow (`as second`) is the prefix of all names inside it. Its keys are those
-    /// that its step says.
+    /// Sets the names and keys of an instance. The name of a workflow instance (`as second`) is the
+    /// prefix of all names inside it; its step defines its keys.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
             return Self { instance: None, scope: None };
@@ -138,11 +140,11 @@ impl OuterNames {
     }
 }
 
-/// Runs an agent at the current place, between its callbacks unless it has begun already.
+/// Runs an agent at the current place, with its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
     let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|node| is_observed(*node, cx)) {
-        // In a box: few agents are watched.
+        // Boxed, because few agents are watched.
         Some(node) => Box::pin(run_watched(agent, node, cx)).await,
         None => run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx)),
     };
@@ -150,7 +152,8 @@ pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> 
     ran
 }
 
-/// Whether anybody looks when it begins and ends.
+/// Returns `true` if callbacks, plugins, a trace or lifecycle events observe the begin and the end
+/// of the agent.
 fn is_observed(node: LifecycleNode<'_>, cx: &Context) -> bool {
     node.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
@@ -187,7 +190,7 @@ async fn run_between_callbacks(
     Ok((checked_flow(agent, flow, cx)?, begun))
 }
 
-/// How the turn ends, and whether it may end so.
+/// Returns the flow with which the turn ends. Checks that the agent may end in this way.
 fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     let flow = match flow {
         Flow::Continue => lifecycle::requested_flow(cx),
@@ -195,10 +198,10 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
     };
     let meta = agent.meta();
     match flow {
-        // Who goes on writes in its place.
+        // After a handover the next member writes the key in place of this one.
         Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
         Flow::Continue => check_written(meta, cx)?,
-        // What is inside of a workflow has announced its exits there.
+        // The agents inside a workflow have announced their exits there.
         _ if meta.kind == AgentKind::Workflow => {}
         _ => lifecycle::check_announced(Some(meta), &flow, cx)?,
     }
@@ -215,7 +218,7 @@ async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
         }
     };
     cx.flush().await?;
-    // That of a workflow belongs to its body.
+    // A workflow emits its end at the end of its body.
     let kind = agent.meta().kind;
     if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::emits_end(kind, cx) {
         checkpoint::emit_end(cx).await?;
@@ -223,8 +226,8 @@ async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     Ok(flow)
 }
 
-/// An agent that ends without its key fails the run. The outputs of a workflow are
-/// written by agents inside.
+/// Checks that the agent has written its keys; a missing key fails the run. Agents inside a
+/// workflow write the outputs of the workflow.
 fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     if meta.kind == AgentKind::Workflow || !cx.config().require_keys {
         return Ok(());

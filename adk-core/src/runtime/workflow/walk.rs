@@ -1,4 +1,5 @@
-//! The walk over the flat list of steps: an exit is a jump, only what runs at the same time recurses.
+//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only concurrent parts and
+//! nested agents recurse.
 
 mod end;
 mod exit;
@@ -17,25 +18,27 @@ use std::future::ready;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A block that the walk is in.
+/// A block that the walk has entered and not left.
 pub(super) struct EnteredBlock {
     pub(super) at: usize,
-    /// What the context was before the block was entered.
+    /// The frame of the context from before the block was entered.
     outer: Frame,
-    /// The round, for a loop; otherwise 0.
+    /// The round of a loop; 0 for other blocks.
     pub(super) round: u32,
-    /// How many rounds the record holds, once that was asked.
+    /// Number of rounds in the journal, once it was looked up.
     begun: Option<u32>,
-    /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
+    /// An exit that waits until the block has run to its end
+    /// (`RunConfig::escalate_ends_all_loops`).
     escalated: Option<Box<Exit>>,
-    /// The meter around, of a block with a budget.
+    /// The outer meter, if the block has a budget.
     meter: Option<Option<Arc<Meter>>>,
-    /// Tells of its end, where that was asked for, and how it ended.
+    /// The watch that reports the end of the block, and the outcome to report. Set only if the
+    /// block is observed.
     watch: Option<Box<(Box<Watch>, LifecycleOutcome)>>,
 }
 
 impl EnteredBlock {
-    /// Keeps how it ended, for its last lifecycle event.
+    /// Sets the outcome for the last lifecycle event.
     fn set_outcome(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
         if let Some(watch) = &mut self.watch {
             watch.1 = outcome();
@@ -58,7 +61,8 @@ impl<'a> Walk<'a> {
         walked
     }
 
-    /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
+    /// Leaves all entered blocks, since an agent that runs a workflow itself may continue after an
+    /// error.
     async fn leave_all(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
         while let Some(block) = open.pop() {
             if let (Some(error), Some(node)) = (error, self.lifecycle_node(block.at)) {
@@ -90,7 +94,8 @@ impl<'a> Walk<'a> {
                         Box::pin(self.announce(at, is_whole, open, cx)).await?;
                     }
                     let outer = self.go_to(at, cx);
-                    // Only a workflow can be in another without end; of the others few need more than this.
+                    // Only workflows may nest to any depth; most other agents need no more than
+                    // this.
                     let ended = if is_plain(self, at, agent, cx) {
                         run_plain(agent, outer, cx).await?
                     } else {
@@ -128,7 +133,8 @@ impl<'a> Walk<'a> {
                     BlockTransition::Step(next) => (next, None),
                     BlockTransition::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
                     BlockTransition::Round(start) => {
-                        // A loop of agents that never wait lets others run, and can be cancelled.
+                        // Yields at times, so that a loop of agents that never wait can be
+                        // cancelled and lets other tasks run.
                         tokio::task::coop::consume_budget().await;
                         (start, None)
                     }
@@ -146,7 +152,8 @@ impl<'a> Walk<'a> {
         Ok(left.map_or(Walked::Through, Walked::Exit))
     }
 
-    /// A block as what begins and ends; the root of a tree does so as the tree.
+    /// Returns a block as a lifecycle node. The block that is the whole tree begins and ends as the
+    /// tree does.
     fn lifecycle_node(&self, block: usize) -> Option<LifecycleNode<'_>> {
         (self.workflow.root() != Some(block)).then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
     }
@@ -155,19 +162,20 @@ impl<'a> Walk<'a> {
         matches!(self.steps[block].kind, StepKind::Loop { .. })
     }
 
-    /// A block with callbacks, plugins or lifecycle events: few have any, and the others begin and end without a future.
+    /// Returns the lifecycle node of a block that is observed by callbacks, plugins or lifecycle
+    /// events. Few blocks are; the others begin and end without a future.
     fn watched_node(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
         self.lifecycle_node(block).filter(|node| cx.config().lifecycle_events || node.is_watched(cx))
     }
 
-    /// Goes into a block.
+    /// Enters a block.
     fn enter(&self, at: usize, open: &mut Vec<EnteredBlock>, cx: &mut Context) {
         let outer = self.go_to(at, cx);
         let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
         open.push(EnteredBlock { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
     }
 
-    /// Tells that a block begins, and asks whether it runs.
+    /// Reports the begin of a block, and returns whether the block runs.
     async fn begin_block(
         &self,
         node: LifecycleNode<'_>,
@@ -186,7 +194,7 @@ impl<'a> Walk<'a> {
         Ok(begun)
     }
 
-    /// The first step inside of the block that was entered.
+    /// Returns the first step inside the entered block.
     fn first_inside(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<usize> {
         match self.steps[at].kind {
             StepKind::Loop { .. } => {
@@ -202,7 +210,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The parts of a block that run in contexts of their own. Made outside of the frame that awaits them, as in [`boxed`].
+    /// Returns a future that runs the parts of a block in contexts of their own. The function is
+    /// not inlined, so that the futures are not part of the frame that awaits them, as in
+    /// [`boxed`].
     #[inline(never)]
     fn start_parts<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
         Ok(match self.steps[at].kind {
@@ -221,7 +231,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
+    /// Enters the place of a step. Returns the frame for [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
             cx.again(At::Once)
@@ -240,7 +250,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The first step of the arm that the value of the key selects.
+    /// Returns the first step of the arm that the value of the key selects.
     fn select_arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
         let value = reads::match_value(key, cx)?;
         let selected = self.workflow.select(at, &value);
@@ -252,7 +262,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The steps between the markers of each branch of a parallel, or of each arm of a match.
+    /// Returns the steps of each branch of a `parallel`, or of each arm of a `match`, without their
+    /// markers.
     pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
         let (mut at, end) = (block + 1, self.steps[block].end);
         std::iter::from_fn(move || {
@@ -263,19 +274,19 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// A defect of who made the workflow, which is no macro.
+    /// Makes the error for a defect in a workflow that no macro has generated.
     fn defect(&self, at: usize, why: &str) -> Error {
         let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
         Error::new(ErrorKind::Config, message)
     }
 }
 
-/// Whether a block runs what is inside of it in contexts of their own.
+/// Returns `true` if a block runs its steps in contexts of their own.
 fn has_parts(kind: &StepKind<'_>) -> bool {
     matches!(kind, StepKind::Parallel { .. } | StepKind::Each { .. } | StepKind::Try(_))
 }
 
-/// What a block is called where it begins and ends.
+/// Returns the kind of a block for its lifecycle events.
 fn node_kind(kind: &StepKind<'_>) -> NodeKind {
     match kind {
         StepKind::Loop { .. } => NodeKind::Loop,
@@ -287,7 +298,7 @@ fn node_kind(kind: &StepKind<'_>) -> NodeKind {
     }
 }
 
-/// A future of its own, which is made outside of the frame that awaits it. A frame that carried such futures would be
+/// Boxes a future outside of the frame that awaits it. Frames that hold such futures would be
 /// large, and workflows may be nested deep.
 #[inline(never)]
 pub(super) fn boxed<'a, F: Future + Send + 'a>(make: impl FnOnce() -> F) -> BoxFuture<'a, F::Output> {

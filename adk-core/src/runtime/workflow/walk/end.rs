@@ -1,4 +1,4 @@
-//! The end of a block: another round of a loop, or out of it.
+//! The end of a block: another round of a loop, or the way out of the block.
 
 use super::{EnteredBlock, Exit, Walk, boxed};
 use crate::flow::Flow;
@@ -9,17 +9,17 @@ use crate::spec::{Step, StepKind};
 use crate::{At, Result};
 use adk_spec::__private::Cost;
 
-/// Where a walk goes on after the end of a block.
+/// The continuation of a walk after the end of a block.
 pub(super) enum BlockTransition {
     Step(usize),
     /// The next round of a loop, at its first step.
     Round(usize),
-    /// The block has ended; a loop says why.
+    /// The block has ended; a loop has a reason.
     Close(Option<LoopEndReason>),
 }
 
 impl Walk<'_> {
-    /// At the end of a block: another round, or the step after it.
+    /// Returns the continuation at the end of a block or an arm.
     pub(super) fn end_block(
         &self,
         at: usize,
@@ -27,7 +27,7 @@ impl Walk<'_> {
         cx: &mut Context,
     ) -> Result<BlockTransition> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
-            // The end of an arm: the other arms are passed by.
+            // The end of an arm: the walk skips the other arms.
             return Ok(BlockTransition::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
@@ -41,7 +41,8 @@ impl Walk<'_> {
         let max = self.workflow.max(block.at).or(max);
         let next = block.round.saturating_add(1);
         let is_last = max.is_some_and(|max| block.round >= max);
-        // What the record holds was decided under the `max` of that time: a round that has begun, or the end of the loop.
+        // The journal was recorded under an older `max`. It decides about rounds that have begun,
+        // and about a loop that has ended.
         let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
             None => is_last,
             Some(replay) => {
@@ -60,11 +61,12 @@ impl Walk<'_> {
         Ok(BlockTransition::Round(block.at + 1))
     }
 
-    /// Whether the record holds something from after the innermost block, whose end is at this step.
+    /// Returns `true` if the journal holds anything from after the innermost block, whose end is at
+    /// this step.
     fn is_over(&self, at: usize, open: &[EnteredBlock], cx: &Context) -> bool {
         let Some(replay) = &cx.run.replay else { return false };
         let block = cx.path().with(At::Once);
-        // Without an event there may be calls and questions of the step that comes next.
+        // Without a later event, the journal may still hold calls and waits of the next step.
         let (mut next, mut around) = (at + 1, open.iter().rev());
         let mut outer = around.next();
         while let (Some(block), true) = (outer, self.is_plain_end(next)) {
@@ -80,14 +82,14 @@ impl Walk<'_> {
         replay.is_past(&block, cx.branch()) || begins().unwrap_or_default()
     }
 
-    /// Whether a step is the end of a sequence.
+    /// Returns `true` if a step is the end of a sequence.
     fn is_plain_end(&self, at: usize) -> bool {
         let ends = |step: &Step<'_>| matches!(step.kind, StepKind::Sequence) && step.end == at;
         self.steps.get(at).is_some_and(|step| matches!(step.kind, StepKind::End))
             && self.steps.iter().any(ends)
     }
 
-    /// Ends the innermost block; the exit that comes out of it, for the loops around.
+    /// Ends the innermost block. Returns the exit that the block passes to the loops around it.
     pub(super) async fn close(
         &self,
         reason: Option<LoopEndReason>,
@@ -113,7 +115,7 @@ impl Walk<'_> {
         self.leave(open, cx).await
     }
 
-    /// Tells that a block has ended.
+    /// Reports the end of a block.
     async fn finish(&self, at: usize, node: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
         self.announce_end(at, cx).await?;
         match node {
@@ -122,7 +124,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Leaves the innermost block, which has ended; the exit that comes out of it.
+    /// Leaves the innermost block, which has ended. Returns the exit that the block passes to the
+    /// loops around it.
     pub(super) async fn leave(&self, open: &mut Vec<EnteredBlock>, cx: &mut Context) -> Result<Option<Exit>> {
         let own = match lifecycle::requested_flow(cx) {
             Flow::Continue => None,
