@@ -229,7 +229,7 @@ impl Form {
     /// `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
         let text: String =
-            self.input("message", "What the user has_event.", Some(schema_of::<String>), None)?;
+            self.input("message", "What the user says.", Some(schema_of::<String>), None)?;
         Some(Content::user(text))
     }
 
@@ -262,7 +262,7 @@ pub(crate) fn input_error(workflow: &str, faults: &[FieldFault]) -> Error {
         .collect();
     let message = format!("the input of `{workflow}` does not fit: {}", faults.join("; "));
     Error::new(ErrorKind::InputInvalid, message)
-        .with_help("nothing was begun; the schema of the input has_event what fits")
+        .with_help("nothing was begun; the schema of the input says what fits")
 }
 
 impl FormField {
