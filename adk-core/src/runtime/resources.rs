@@ -57,9 +57,9 @@ pub trait Gives<T>: Resources {
 /// `impl<R: ?Sized> Needs<R> for ...`; the runtime then looks for the resources when the run
 /// begins.
 #[diagnostic::on_unimplemented(
-    message = "it is not known whether `{R}` gives what `{Self}` takes",
+    message = "it is unknown whether `{R}` gives the resources that `{Self}` takes",
     label = "needs `adk::Needs<{R}>`",
-    note = "a generic function asks for it beside `Workflow`: `W: Workflow + adk::Needs<{R}>`; of a type that implements `Workflow` by hand it is an empty `impl<R: ?Sized> adk::Needs<R> for {Self} {{}}`"
+    note = "help: write `W: Workflow + adk::Needs<{R}>` as the bound of a generic function; for a type that implements `Workflow` by hand, write an empty `impl<R: ?Sized> adk::Needs<R> for {Self} {{}}`"
 )]
 pub trait Needs<R: ?Sized = NoResources> {}
 
@@ -115,8 +115,8 @@ impl fmt::Debug for SharedResources {
 
 #[cold]
 fn missing_resource(name: &str) -> Error {
-    let message = format!("resource-missing: the runner gives no `{name}`, which is taken here");
+    let message = format!("resource-missing: the runner gives no `{name}`, which a tool or agent takes");
     Error::new(ErrorKind::ResourceMissing, message).with_help(
-        "give it a struct that derives `adk::Resources` and has a field of that type: `Runner::builder().resources(...)`",
+        "give the runner a struct that derives `adk::Resources` and has a field of that type: `Runner::builder().resources(...)`",
     )
 }

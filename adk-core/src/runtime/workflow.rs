@@ -34,7 +34,7 @@ pub(crate) use root::{prepare_root, run_branch, run_root};
 
 /// A workflow as a program with a typed input and output; `workflow!` implements this trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no workflow, so it cannot be run by itself",
+    message = "`{Self}` is not a workflow, so it cannot be run by itself",
     label = "not a workflow",
     note = "place an agent or a function in a `workflow! {{ ... }}`, and run that; where `new(...)` gives a `Result`, take the workflow out of it with `?`; the workflow comes first, its input second"
 )]

@@ -68,15 +68,16 @@ impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
     pub fn set_max(&mut self, rounds: u32) -> Result<&mut Self> {
         let declared = declared_max::<W, STEP>();
         let name = W::SPEC.steps.get(STEP).map_or("", |step| step.name);
-        let refuse = |why: String| {
+        let refuse = |why: String, help: String| {
             let message = format!("loop-max: `set_max({rounds})` on loop `{name}`: {why}");
-            Err(Error::new(ErrorKind::Config, message))
+            Err(Error::new(ErrorKind::Config, message).with_help(help))
         };
         if rounds == 0 {
-            return refuse("a loop runs at least once".into());
+            return refuse("a loop runs at least once".into(), "set at least one round".into());
         }
         if let Some(most) = declared.filter(|most| rounds > *most) {
-            return refuse(format!("it is declared with `max = {most}`, which is the most that was checked"));
+            let why = format!("the checks rely on its declared `max = {most}`");
+            return refuse(why, format!("set at most {most} rounds, or declare a higher `max`"));
         }
         self.max = Some(rounds);
         Ok(self)

@@ -79,8 +79,8 @@ fn step_below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
 }
 
 fn missing_winner(block: &Path) -> Error {
-    let message = "the branch that has won this `parallel(first)` is not there any more";
+    let message = "the branch that won this `parallel(first)` no longer exists";
     Error::new(ErrorKind::TopologyChanged, message)
-        .with_help("resume the run with the workflow that it was begun with")
+        .with_help("resume the run with the workflow that started it")
         .at(block)
 }

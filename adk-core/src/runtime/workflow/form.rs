@@ -108,7 +108,7 @@ impl Form {
         for key in input.keys().filter(|key| !self.inputs.iter().any(|field| *field.key == ***key)) {
             let known: Vec<_> = self.inputs.iter().map(|field| format!("`{}`", field.key)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            fault(key, format!("there is no such input; the inputs are: {known}"));
+            fault(key, format!("is not an input; the inputs are: {known}"));
         }
         Self { mode: FormMode::Reads { input, faults }, ..Self::default() }
     }
@@ -229,7 +229,7 @@ impl Form {
     /// `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
         let text: String =
-            self.input("message", "What the user says.", Some(schema_of::<String>), None)?;
+            self.input("message", "The message of the user.", Some(schema_of::<String>), None)?;
         Some(Content::user(text))
     }
 
@@ -262,7 +262,7 @@ pub(crate) fn input_error(workflow: &str, faults: &[FieldFault]) -> Error {
         .collect();
     let message = format!("the input of `{workflow}` does not fit: {}", faults.join("; "));
     Error::new(ErrorKind::InputInvalid, message)
-        .with_help("nothing was begun; the schema of the input says what fits")
+        .with_help("send an input that fits the schema of the workflow; no run has started")
 }
 
 impl FormField {

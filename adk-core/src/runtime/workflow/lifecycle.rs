@@ -145,7 +145,7 @@ pub(super) fn check_announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Co
         return Ok(());
     }
     let Some(meta) = meta else {
-        let message = "a callback of this block ended a loop, which nothing had announced";
+        let message = "a callback of this block ended a loop, but nothing had announced this exit";
         return Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(
             "let the callback set a key, and a step after it end the loop: a function that returns `Flow`, or `until`",
         ));
@@ -153,11 +153,11 @@ pub(super) fn check_announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Co
     let (known, help) = match flow {
         Flow::ExitTo(name) => (
             meta.exits.iter().any(|exit| **name == **exit),
-            format!("say `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
+            format!("write `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
         ),
         _ => (
             meta.may_exit,
-            "return `Flow`, give the agent a tool that escalates, or say `.may_exit(true)` in its `META`"
+            "return `Flow`, give the agent a tool that escalates, or write `.may_exit(true)` in its `META`"
                 .into(),
         ),
     };

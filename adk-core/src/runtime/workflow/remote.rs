@@ -309,8 +309,8 @@ impl Walk<'_> {
 }
 
 fn unknown_branch(cx: &Context) -> Error {
-    let message = format!("there is no branch `{}` in this workflow", cx.sought());
+    let message = format!("this workflow has no branch `{}`", cx.sought());
     Error::new(ErrorKind::TopologyChanged, message)
-        .with_help("run the branch with the workflow of the run that it belongs to")
+        .with_help("run the branch with the workflow of its run")
         .at(cx.path())
 }

@@ -33,9 +33,12 @@ fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
 pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<BranchEnd> {
     agent.run_dyn(&mut cx).await?;
     cx.take_found().ok_or_else(|| {
-        let message =
-            format!("`{}` is no workflow that `workflow!` or a builder has made", agent.meta().name);
-        Error::new(ErrorKind::Config, message).with_help("its branches run where it runs")
+        let message = format!(
+            "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another process",
+            agent.meta().name
+        );
+        Error::new(ErrorKind::Config, message)
+            .with_help("run its branches in the process that drives the run")
     })
 }
 

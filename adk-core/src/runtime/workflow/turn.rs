@@ -214,7 +214,7 @@ async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
         Err(panic) => {
             let message = format!("it panicked: {panic}");
             let error = Error::new(ErrorKind::Panic, message);
-            return Err(error.with_help("this is a defect of the agent's own code"));
+            return Err(error.with_help("fix the panic in the code of the agent"));
         }
     };
     cx.flush().await?;
