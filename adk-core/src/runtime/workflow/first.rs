@@ -38,8 +38,8 @@ impl Walk<'_> {
             (self.run_part(branch, None, own).await?, won)
         } else {
             let mut race = Race::new(branches.len());
-            let away = Arc::<RemoteBranchSet>::default();
-            let ran = self.run_branches(at, limit, &away, Some(&mut race), cx).await?;
+            let remotes = Arc::<RemoteBranchSet>::default();
+            let ran = self.run_branches(at, limit, &remotes, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
                 return boxed(|| self.end_branches(at, ran, discards, cx)).await;
             };

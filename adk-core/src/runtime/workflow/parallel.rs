@@ -30,8 +30,8 @@ impl Walk<'_> {
         cx: &mut Context,
     ) -> Result<Walked> {
         let discards = self.skips_failures(at).then(|| Discards::begin(cx));
-        let away = Arc::<RemoteBranchSet>::default();
-        let ran = self.run_branches(at, limit, &away, None, cx).await?;
+        let remotes = Arc::<RemoteBranchSet>::default();
+        let ran = self.run_branches(at, limit, &remotes, None, cx).await?;
         match discards {
             Some(discards) => boxed(|| self.end_branches(at, ran, discards, cx)).await,
             None => Ok(ran.walked),
@@ -62,7 +62,7 @@ impl Walk<'_> {
         &'s self,
         at: usize,
         limit: Option<u32>,
-        away: &'s Arc<RemoteBranchSet>,
+        remotes: &'s Arc<RemoteBranchSet>,
         race: Option<&'s mut Race>,
         cx: &'s Context,
     ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
@@ -71,7 +71,7 @@ impl Walk<'_> {
         let branches = self.parts(at).enumerate().map(move |(index, branch)| {
             let own = self.branch_context(index, &branch, cx);
             let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
-            let sent = away.send(index, path, &own, remote);
+            let sent = remotes.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.run_part(branch, None, own));
             match spent.get(index) {
                 Some(spent) => Box::pin(metered(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
@@ -85,7 +85,7 @@ impl Walk<'_> {
                 .map(|branch| self.step_names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
         });
-        run_parts(branches, (limit, begun), away, race, skip, cx)
+        run_parts(branches, (limit, begun), remotes, race, skip, cx)
     }
 
     /// Returns the context of the branch with the number `index` of the block at the current path.
@@ -124,10 +124,10 @@ impl Walk<'_> {
         if let Some(event) = elements.left_out {
             cx.emit_boxed(*event).await?;
         }
-        let (away, scopes) = (Arc::<RemoteBranchSet>::default(), Mutex::default());
+        let (remotes, scopes) = (Arc::<RemoteBranchSet>::default(), Mutex::default());
         let discards = self.skips_failures(at).then(|| Discards::begin(cx));
         let running =
-            self.run_elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
+            self.run_elements(at, item, (&elements.list, elements.count), limit, (&remotes, &scopes), cx);
         let ran = running.await?;
         boxed(|| self.end_elements(at, scopes, ran, discards, cx)).await
     }
@@ -163,7 +163,7 @@ impl Walk<'_> {
         item: &str,
         (list, count): (&'s Value, usize),
         limit: Option<u32>,
-        (away, scopes): (&'s Arc<RemoteBranchSet>, &'s Mutex<Vec<Arc<KeyScope>>>),
+        (remotes, scopes): (&'s Arc<RemoteBranchSet>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
     ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let body = at + 1..self.steps[at].end;
@@ -178,7 +178,7 @@ impl Walk<'_> {
             lock(scopes).push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
-            if let Some(sent) = away.send(index as usize, || element.path().clone(), &element, remote) {
+            if let Some(sent) = remotes.send(index as usize, || element.path().clone(), &element, remote) {
                 return sent;
             }
             self.run_part(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
@@ -186,7 +186,7 @@ impl Walk<'_> {
         let begun = begun_parts(limit, cx, |begun| {
             (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect()
         });
-        run_parts(elements, (limit, begun), away, None, skip, cx)
+        run_parts(elements, (limit, begun), remotes, None, skip, cx)
     }
 
     /// Commits the lists of the elements that are not left out.
@@ -360,19 +360,19 @@ fn begun_parts(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<Str
 fn run_parts<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: (Option<u32>, usize),
-    away: &'s RemoteBranchSet,
+    remotes: &'s RemoteBranchSet,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
 ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
     // The future is boxed here so that it is not part of the frame that awaits it.
-    Box::pin(join_parts(waiting, limit, away, race, skip, cx))
+    Box::pin(join_parts(waiting, limit, remotes, race, skip, cx))
 }
 
 async fn join_parts<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     (limit, begun): (Option<u32>, usize),
-    away: &'s RemoteBranchSet,
+    remotes: &'s RemoteBranchSet,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
@@ -388,8 +388,8 @@ async fn join_parts<'s>(
             running.push(branch);
         }
         let Some((index, ended)) = poll_fn(|task| running.poll_next(task)).await else {
-            if away.has_sent() {
-                boxed(|| away.apply(cx)).await;
+            if remotes.has_sent() {
+                boxed(|| remotes.apply(cx)).await;
             }
             return joined.finish();
         };
@@ -405,8 +405,8 @@ async fn join_parts<'s>(
             }
             // The drop of the siblings cancels them; their committed events stay.
             AfterPart::End(ended) => {
-                if away.has_sent() {
-                    cancel_rest(running, away, cx).await;
+                if remotes.has_sent() {
+                    cancel_rest(running, remotes, cx).await;
                 } else {
                     drop(running);
                 }
@@ -491,13 +491,13 @@ fn replay_cancelled(cx: &Context) {
 /// nest.
 fn cancel_rest<'s>(
     mut running: Branches<BoxFuture<'s, Result<Walked>>>,
-    away: &'s RemoteBranchSet,
+    remotes: &'s RemoteBranchSet,
     cx: &'s Context,
 ) -> BoxFuture<'s, ()> {
     Box::pin(async move {
-        let elsewhere = away.cancel();
-        running.retain(|index| elsewhere.contains(&index));
+        let pending = remotes.cancel();
+        running.retain(|index| pending.contains(&index));
         while poll_fn(|task| running.poll_next(task)).await.is_some() {}
-        away.apply(cx).await;
+        remotes.apply(cx).await;
     })
 }

@@ -70,12 +70,12 @@ impl RemoteBranchSet {
         state.indices.push(index);
         state.cancel.push(cancel);
         state.run = Some(run.clone());
-        let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
+        let (remotes, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
         let mut report = PendingReport { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.receive().await?;
-            lock(&away.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
+            lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
             run.skipped(usage);
@@ -90,17 +90,17 @@ impl RemoteBranchSet {
         if left.is_empty() {
             return;
         }
-        let away = Self::default();
+        let remotes = Self::default();
         for (report, scope) in left {
             let _busy = Counted::new(&cx.run.outbox().in_flight);
             // A branch that could not run has committed no events.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
-                lock(&away.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
+                lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
                 cx.run.skipped(usage);
                 count_again(cx.meter.as_ref(), &usage, 0, cx.path());
             }
         }
-        away.apply(cx).await;
+        remotes.apply(cx).await;
     }
 
     /// Returns `true` if the block has sent any branch to another process.
