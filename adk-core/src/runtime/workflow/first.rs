@@ -39,15 +39,15 @@ impl Walk<'_> {
         } else {
             let mut race = Race::new(branches.len());
             let remotes = Arc::<RemoteBranchSet>::default();
-            let ran = self.run_branches(at, limit, &remotes, Some(&mut race), cx).await?;
+            let outcome = self.run_branches(at, limit, &remotes, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
-                return boxed(|| self.end_branches(at, ran, discards, cx)).await;
+                return boxed(|| self.end_branches(at, outcome, discards, cx)).await;
             };
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
             let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
             let won = WinnerRecord { branch, spent };
             (
-                ran.walked,
+                outcome.walked,
                 perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(won) })
                     .await?,
             )

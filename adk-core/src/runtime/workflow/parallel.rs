@@ -31,10 +31,10 @@ impl Walk<'_> {
     ) -> Result<Walked> {
         let discards = self.skips_failures(at).then(|| Discards::begin(cx));
         let remotes = Arc::<RemoteBranchSet>::default();
-        let ran = self.run_branches(at, limit, &remotes, None, cx).await?;
+        let outcome = self.run_branches(at, limit, &remotes, None, cx).await?;
         match discards {
-            Some(discards) => boxed(|| self.end_branches(at, ran, discards, cx)).await,
-            None => Ok(ran.walked),
+            Some(discards) => boxed(|| self.end_branches(at, outcome, discards, cx)).await,
+            None => Ok(outcome.walked),
         }
     }
 
@@ -43,16 +43,16 @@ impl Walk<'_> {
     pub(super) async fn end_branches(
         &self,
         at: usize,
-        ran: Box<PartsOutcome>,
+        outcome: Box<PartsOutcome>,
         discards: Discards,
         cx: &mut Context,
     ) -> Result<Walked> {
-        let kept = self.parts(at).enumerate().filter(|(index, _)| ran.kept.contains(index));
+        let kept = self.parts(at).enumerate().filter(|(index, _)| outcome.kept.contains(index));
         let kept: Vec<_> = kept.flat_map(|(_, branch)| self.step_names(&branch)).collect();
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
-        ran.end(&discards, is_discarded, cx).await?;
-        Ok(ran.walked)
+        outcome.end(&discards, is_discarded, cx).await?;
+        Ok(outcome.walked)
     }
 
     /// Runs the branches of a `parallel` block: all of them, or until one wins the race.
@@ -128,8 +128,8 @@ impl Walk<'_> {
         let discards = self.skips_failures(at).then(|| Discards::begin(cx));
         let running =
             self.run_elements(at, item, (&elements.list, elements.count), limit, (&remotes, &scopes), cx);
-        let ran = running.await?;
-        boxed(|| self.end_elements(at, scopes, ran, discards, cx)).await
+        let outcome = running.await?;
+        boxed(|| self.end_elements(at, scopes, outcome, discards, cx)).await
     }
 
     /// Reports the elements that are left out, undoes their writes, and commits the lists of the
@@ -138,20 +138,20 @@ impl Walk<'_> {
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
-        ran: Box<PartsOutcome>,
+        outcome: Box<PartsOutcome>,
         discards: Option<Discards>,
         cx: &mut Context,
     ) -> Result<Walked> {
         if let Some(discards) = discards {
-            let kept: BTreeSet<_> = ran.kept.iter().map(|index| *index as u32).collect();
+            let kept: BTreeSet<_> = outcome.kept.iter().map(|index| *index as u32).collect();
             let is_discarded =
                 move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
-            ran.end(&discards, is_discarded, cx).await?;
+            outcome.end(&discards, is_discarded, cx).await?;
         }
-        if let Walked::Through = ran.walked {
-            self.commit_lists(at, scopes, &ran.failed, cx).await?;
+        if let Walked::Through = outcome.walked {
+            self.commit_lists(at, scopes, &outcome.failed, cx).await?;
         }
-        Ok(ran.walked)
+        Ok(outcome.walked)
     }
 
     /// Returns the future that runs the elements of an `each`. The function is not inlined, so that
