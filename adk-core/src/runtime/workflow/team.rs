@@ -243,8 +243,8 @@ impl<'a> Team<'a> {
         below.chain(up).chain(peers.filter(move |peer| *peer != at).map(|peer| (peer, false)))
     }
 
-    fn children(&self, of: usize) -> impl Iterator<Item = usize> {
-        (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(of))
+    fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
+        (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(parent))
     }
 
     fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> Target {
