@@ -1,10 +1,10 @@
 //! [`Agent`]: async functions over a [`Context`], and the object-safe form [`DynAgent`].
 
 mod handover;
-mod with;
+mod with_callbacks;
 
 pub use handover::Handover;
-pub use with::WithCallbacks;
+pub use with_callbacks::WithCallbacks;
 
 use crate::runtime::callback::AgentCallbacks;
 pub use crate::runtime::run::AnnouncedKeys;
