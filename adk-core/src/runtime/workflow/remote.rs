@@ -71,7 +71,7 @@ impl RemoteBranchSet {
         state.cancel.push(cancel);
         state.run = Some(run.clone());
         let (remotes, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
-        let mut report = PendingReport { report: Some(report), run: run.clone(), scope: scope.clone() };
+        let mut report = ReportGuard { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.receive().await?;
@@ -132,13 +132,13 @@ impl RemoteBranchSet {
 
 /// The report of a remote branch, until it arrives. If its block is dropped first, the run keeps
 /// the report.
-struct PendingReport {
+struct ReportGuard {
     report: Option<BoxFuture<'static, Result<BranchReport>>>,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
 }
 
-impl PendingReport {
+impl ReportGuard {
     async fn receive(&mut self) -> Result<BranchReport> {
         let report = match &mut self.report {
             Some(report) => report.await,
@@ -149,7 +149,7 @@ impl PendingReport {
     }
 }
 
-impl Drop for PendingReport {
+impl Drop for ReportGuard {
     fn drop(&mut self) {
         if let Some(report) = self.report.take() {
             self.run.leave_behind(report, self.scope.take());
