@@ -32,7 +32,7 @@ pub(super) struct Member<'a> {
     name: Name,
     /// Whether the member is a step of a workflow. The names inside it are then its own, as in an
     /// instance.
-    closed: bool,
+    is_closed: bool,
     /// Number of turns of the member in this turn of the team.
     turns: u32,
     /// Number of model calls of the member in this turn of the team.
@@ -56,7 +56,7 @@ impl<'a> Team<'a> {
             return None;
         }
         let hand = agent.handover_dyn();
-        let first = Member { agent, hand, parent: None, name: name(), closed: false, turns: 0, calls: 0 };
+        let first = Member { agent, hand, parent: None, name: name(), is_closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first], is_instance: false };
         let mut at = 0;
         while at < team.members.len() {
@@ -88,14 +88,14 @@ impl<'a> Team<'a> {
             // The names of a checked tree are unique; for a hand-made tree this check prevents a
             // cycle.
             if self.members.iter().all(|member| member.name != name) {
-                let (hand, closed) =
+                let (hand, is_closed) =
                     (agent.handover_dyn(), found && agent.meta().kind == AgentKind::Workflow);
                 self.members.push(Member {
                     agent,
                     hand,
                     parent: Some(parent),
                     name,
-                    closed,
+                    is_closed,
                     turns: 0,
                     calls: 0,
                 });
@@ -107,14 +107,14 @@ impl<'a> Team<'a> {
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
-            let above = self.above(at, prepare.above(), None);
+            let above = self.inherited_by(at, prepare.above(), None);
             prepare.below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
         }
     }
 
     /// Returns the values that a member inherits from the agents above it. `around` holds the
     /// values that the first member inherits, and `scope` holds its keys.
-    fn above(
+    fn inherited_by(
         &self,
         at: usize,
         around: Option<&Arc<Above>>,
@@ -160,20 +160,20 @@ impl<'a> Team<'a> {
         let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
         let mut exit = None;
         loop {
-            let seat = self.seat(at, inside.as_ref(), cx);
+            let seat = self.handover_state(at, inside.as_ref(), cx);
             let member = &mut self.members[at];
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
             let path = if first { base.clone() } else { self.path(at, &base) };
-            let Member { agent, closed, .. } = self.members[at];
+            let Member { agent, is_closed, .. } = self.members[at];
             let ran = match at {
-                0 if first => here(agent, begun, seat, cx).await,
-                0 => there(agent, closed, seat, path.clone(), cx).await,
+                0 if first => run_member(agent, begun, seat, cx).await,
+                0 => run_member_at(agent, is_closed, seat, path.clone(), cx).await,
                 _ => {
-                    let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
+                    let above = self.inherited_by(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
                     let instance = std::mem::replace(&mut cx.instance, inside.clone());
-                    let ran = there(agent, closed, seat, path.clone(), cx).await;
+                    let ran = run_member_at(agent, is_closed, seat, path.clone(), cx).await;
                     (cx.above, cx.instance) = (above, instance);
                     ran
                 }
@@ -225,7 +225,7 @@ impl<'a> Team<'a> {
 
     /// Returns the handover state of a member. `inside` is the prefix of the names of all members
     /// but the first.
-    fn seat(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
+    fn handover_state(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
         let member = &self.members[at];
         let targets = self.targets(at);
         let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, inside, cx)).collect();
@@ -262,24 +262,24 @@ impl<'a> Team<'a> {
 }
 
 /// Runs a member at the current place.
-async fn here(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
+async fn run_member(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
     cx.frame.seat = Some(Box::new(seat));
     let flow = run(agent, begun, cx).await?;
     Ok((flow, cx.frame.seat.take().map_or_else(Seat::default, |seat| *seat)))
 }
 
 /// Runs a member at a place of its own.
-async fn there(
+async fn run_member_at(
     agent: &dyn DynAgent,
-    closed: bool,
+    is_closed: bool,
     seat: Seat,
     path: Path,
     cx: &mut Context,
 ) -> Result<(Flow, Seat)> {
     let outer = cx.enter_at(path);
-    let author = closed.then(|| cx.author().clone());
+    let author = is_closed.then(|| cx.author().clone());
     let instance = author.map(|author| cx.instance.replace(author));
-    let ran = here(agent, false, seat, cx).await;
+    let ran = run_member(agent, false, seat, cx).await;
     if let Some(instance) = instance {
         cx.instance = instance;
     }
