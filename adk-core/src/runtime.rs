@@ -1,6 +1,7 @@
-//! One run: its context, the walk over the steps of a workflow, callbacks, and the runner that begins and resumes it.
+//! The execution of one run: its context, the walk over the steps of a workflow, callbacks, and the
+//! runner that starts and resumes runs.
 //!
-//! It knows agents and tools only as traits.
+//! This module knows agents and tools only as traits.
 
 pub mod agent;
 pub mod callback;

@@ -1,4 +1,4 @@
-//! What a workflow takes, what it is given, and what is no workflow.
+//! The input that a workflow takes, wrong inputs, and types that are not workflows.
 
 use adk::prelude::*;
 

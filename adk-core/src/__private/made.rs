@@ -7,7 +7,7 @@ use crate::__private::function::{self, Begin};
 use crate::runtime::agent::Handover;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::workflow::wired::{self, Wired};
+use crate::runtime::workflow::step_table::{self, StepTable};
 use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
@@ -78,14 +78,14 @@ pub enum Making<'a> {
     /// What another one does: a type around the agent that was declared.
     Agent(&'a dyn DynAgent),
     /// It walks its steps.
-    Workflow(&'a (dyn Wired + Sync)),
+    Workflow(&'a (dyn StepTable + Sync)),
     /// It calls a function, whose value goes to a key; that is empty for none.
     Function(&'static str, Begin),
 }
 
 impl<'a> Making<'a> {
     /// It walks its steps. That it can be shared is known of what a macro made, and not asked for here.
-    pub fn workflow<W: MadeByMacro + Wired>(workflow: &'a W) -> Self {
+    pub fn workflow<W: MadeByMacro + StepTable>(workflow: &'a W) -> Self {
         Self::Workflow(workflow)
     }
 
@@ -110,7 +110,7 @@ impl<T: MadeByMacro> Agent for T {
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         match self.made() {
             Making::Agent(agent) => agent.run_dyn(cx),
-            Making::Workflow(workflow) => wired::run(workflow, cx),
+            Making::Workflow(workflow) => step_table::run(workflow, cx),
             Making::Function(key, begin) => function::run(cx, key, T::META, begin),
         }
     }
@@ -118,7 +118,7 @@ impl<T: MadeByMacro> Agent for T {
     fn prepare(&self, prepare: &mut Prepare<'_>) {
         match self.made() {
             Making::Agent(agent) => agent.prepare_dyn(prepare),
-            Making::Workflow(workflow) => wired::prepare(workflow, prepare),
+            Making::Workflow(workflow) => step_table::prepare(workflow, prepare),
             Making::Function(..) => {}
         }
     }

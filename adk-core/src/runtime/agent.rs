@@ -1,10 +1,10 @@
-//! Agents: async functions over a [`Context`].
+//! [`Agent`]: async functions over a [`Context`], and the object-safe form [`DynAgent`].
 
 mod handover;
-mod with;
+mod with_callbacks;
 
 pub use handover::Handover;
-pub use with::WithCallbacks;
+pub use with_callbacks::WithCallbacks;
 
 use crate::runtime::callback::AgentCallbacks;
 pub use crate::runtime::run::AnnouncedKeys;
@@ -13,10 +13,12 @@ use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
 use std::any::Any;
 
-/// An agent, in the form in which it is written.
+/// An agent, in the form in which users write it.
 ///
-/// Most are functions with `#[agent]`. By hand it is a type, whose keys `#[agent(reads(...), writes(...))]` on the `impl`
-/// says with their types, so that `key-type` compares them at compile time. This one has none:
+/// Most agents are functions with `#[agent]`. An agent can also be a type that implements this
+/// trait. `#[agent(reads(...), writes(...))]` on the `impl` then declares its keys with their
+/// types, so that the check `key-type` compares them at compile time. The agent of this example has
+/// no keys:
 ///
 /// ```
 /// # use adk_core as adk;
@@ -36,63 +38,68 @@ use std::any::Any;
 /// }
 /// ```
 ///
-/// All that belongs to one run lives in the [`Context`], so one value serves any number of runs at once.
+/// All data of a run is in its [`Context`], so one value serves any number of concurrent runs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be a step of a workflow",
     note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
 )]
 pub trait Agent: Send + Sync {
-    /// What it is called, what it reads and writes, and whether it may end a loop.
+    /// The name of the agent, the keys that it reads and writes, and whether it may end a loop.
     const META: AgentMeta<'static>;
 
-    /// A reference to [`META`](Self::META), which workflows read without a copy. There is no need to write it.
+    /// A reference to [`META`](Self::META), which workflows read without a copy. Implementations
+    /// keep the default.
     const META_REF: &'static AgentMeta<'static> = &Self::META;
 
-    /// Runs once.
+    /// Executes one turn of the agent.
     ///
     /// # Errors
-    /// Any error fails the run; events that are committed stay.
-    // The bound is that of the trait: with it here, rustc tells an agent that is not `Send` and `Sync` of the type alone, and not
-    // of the future as well.
+    /// Any error fails the run; committed events stay.
+    // The trait has the same bound. Repeated here, the bound keeps rustc from a second error about
+    // the future when a type is not `Send` and `Sync`.
     fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send
     where
         Self: Send + Sync;
 
-    /// [`Agent::run`] as trait objects call it. Write it where the future is boxed already.
+    /// Returns the boxed future of [`Agent::run`] for trait objects. Override it where the future
+    /// is boxed already.
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(self.run(cx))
     }
 
-    /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
+    /// Checks the agent before the first step of a run. An agent that cannot run reports it here,
+    /// before any model call costs money.
     fn prepare(&self, _prepare: &mut Prepare<'_>) {}
 
-    /// How it takes part in transfers. A type around another agent returns what that one does.
+    /// Describes how the agent takes part in transfers. A type that wraps another agent returns the
+    /// description of that agent.
     fn handover(&self) -> Handover<'_> {
         Handover::default()
     }
 
-    /// What is asked before and after it.
+    /// Returns the callbacks before and after the agent.
     fn callbacks(&self) -> Option<&AgentCallbacks> {
         None
     }
 
-    /// The event that replaces a turn when a callback has answered. That of an LLM agent also writes the
-    /// agent's key.
+    /// Returns the event that replaces a turn when a callback has answered. The event of an LLM
+    /// agent also writes the key of the agent.
     ///
     /// # Errors
-    /// When the answer does not fit the key.
+    /// Returns an error if the answer does not fit the key.
     fn stand_in(&self, content: Content) -> Result<Event> {
         Ok(Event::new().with_content(content))
     }
 }
 
-/// An agent as a trait object: what workflows hold, and what the run-time builders take.
+/// An agent as a trait object, as workflows hold it and as the run-time builders take it.
 pub trait DynAgent: Send + Sync {
-    /// What it is called, what it reads and writes, and whether it may end a loop.
+    /// Returns the name of the agent, the keys that it reads and writes, and whether it may end a
+    /// loop.
     fn meta(&self) -> &AgentMeta<'_>;
 
-    /// Runs once.
+    /// Executes one turn of the agent.
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>>;
 
     /// See [`Agent::prepare`].
@@ -111,17 +118,19 @@ pub trait DynAgent: Send + Sync {
     /// See [`Agent::stand_in`].
     ///
     /// # Errors
-    /// When the answer does not fit the agent's key.
+    /// Returns an error if the answer does not fit the key of the agent.
     fn stand_in_dyn(&self, content: Content) -> Result<Event> {
         Ok(Event::new().with_content(content))
     }
 
-    /// What it may write, as its description says. It is asked at the start of each turn.
+    /// Returns the keys that the agent may write according to its description. The runtime calls
+    /// this at the start of each turn.
     fn announced_dyn(&self) -> AnnouncedKeys {
         AnnouncedKeys::of(self.meta())
     }
 
-    /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
+    /// Returns the agent itself if a tree that holds it has to know its concrete type: a tree
+    /// includes the steps of a block.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
@@ -158,7 +167,7 @@ impl<A: Agent> DynAgent for A {
     }
 }
 
-/// An agent that is known at run time only.
+/// Implements [`DynAgent`] for a pointer to an agent whose type is known only at run time.
 macro_rules! pointer {
     ($pointer:ty) => {
         impl DynAgent for $pointer {

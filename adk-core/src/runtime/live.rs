@@ -1,4 +1,4 @@
-//! What people say to a live run while it goes on: a queue that is read when the run comes to it.
+//! [`LiveQueue`]: messages that a user sends to a live run while it executes.
 
 use crate::sync::lock;
 use crate::{Content, Error, ErrorKind, Result};
@@ -7,11 +7,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// Messages for a live run: ADK's `LiveRequestQueue`, for text, images and files; there is no audio.
+/// Messages for a live run: ADK's `LiveRequestQueue` for text, images and files. Audio is not
+/// supported.
 ///
-/// Clones are one queue. Messages may be sent before the run begins and while an agent answers: they wait, and each is
-/// answered by itself. The queue ends with [`close`](Self::close), or when its last clone is gone; what was sent
-/// before is still answered. It belongs to one run: two that read from it share the messages between them.
+/// All clones share one queue. Messages may be sent before the run begins and while an agent
+/// answers: they wait, and each message gets its own answer. The queue ends with
+/// [`close`](Self::close), or when its last clone is dropped; messages that were sent before are
+/// still answered. A queue belongs to one run: two runs that read from one queue share its
+/// messages.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -24,38 +27,39 @@ use tokio::sync::Notify;
 /// # Ok::<(), adk::Error>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct LiveQueue(Arc<Sender>);
+pub struct LiveQueue(Arc<LiveSender>);
 
-/// The queue as those who write to it hold it: without them it is closed.
+/// The sending half, which all clones of a [`LiveQueue`] share. Its drop closes the queue.
 #[derive(Default)]
-struct Sender(Arc<Shared>);
+struct LiveSender(Arc<LiveShared>);
 
-/// The queue as the run reads it.
+/// The receiving half, which the run reads.
 #[derive(Clone)]
-pub(crate) struct LiveInput(Arc<Shared>);
+pub(crate) struct LiveInput(Arc<LiveShared>);
 
 #[derive(Default)]
-struct Shared {
-    queue: Mutex<Queue>,
+struct LiveShared {
+    queue: Mutex<LiveMessages>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Queue {
+struct LiveMessages {
     messages: VecDeque<Content>,
     closed: bool,
 }
 
 impl LiveQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says something. It does not wait until that is read.
+    /// Adds a message to the queue and returns at once; the run reads the message later.
     ///
     /// # Errors
-    /// [`ErrorKind::QueueClosed`] after [`close`](Self::close); [`ErrorKind::EmptyInput`] for a message without parts.
+    /// [`ErrorKind::QueueClosed`] after [`close`](Self::close); [`ErrorKind::EmptyInput`] for a
+    /// message without parts.
     pub fn send(&self, message: impl Into<Content>) -> Result<()> {
         let (shared, message) = (&self.0.0, message.into());
         if message.parts.is_empty() {
@@ -73,12 +77,13 @@ impl LiveQueue {
         Ok(())
     }
 
-    /// Says that nothing more will be sent. Agents that wait end; what was sent before is still answered.
+    /// Closes the queue: no further messages can be sent. Agents that wait for a message end;
+    /// messages that were sent before are still answered.
     pub fn close(&self) {
         self.0.0.close();
     }
 
-    /// Whether it is closed.
+    /// Returns `true` if the queue is closed.
     pub fn is_closed(&self) -> bool {
         lock(&self.0.0.queue).closed
     }
@@ -88,21 +93,22 @@ impl LiveQueue {
     }
 }
 
-impl Shared {
+impl LiveShared {
     fn close(&self) {
         lock(&self.queue).closed = true;
         self.changed.notify_one();
     }
 }
 
-impl Drop for Sender {
+impl Drop for LiveSender {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
 impl LiveInput {
-    /// The next message; `None` once the queue is closed and empty, as often as it is asked.
+    /// Waits for the next message. Returns `None`, at every call, once the queue is closed and
+    /// empty.
     pub(crate) async fn next(self) -> Option<Content> {
         loop {
             {
@@ -114,7 +120,7 @@ impl LiveInput {
                     return None;
                 }
             }
-            // A change since then has left its permit.
+            // A change since the check above has stored a permit, so this wait misses no change.
             self.0.changed.notified().await;
         }
     }

@@ -1,26 +1,25 @@
-//! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
+//! [`Workflow`], which `workflow!` implements, and the walk over the flat list of its steps.
 
-mod again;
 mod attempts;
-mod away;
 mod block;
 mod checkpoint;
 mod discard;
-mod first;
 pub(crate) mod form;
 mod join;
 mod keys;
 mod lifecycle;
 mod nested;
+mod parallel;
+mod race;
 mod reads;
+mod remote;
+mod resume;
 mod root;
 mod scopes;
-mod seek;
+pub(crate) mod step_table;
 mod team;
-mod together;
 mod turn;
 mod walk;
-pub(crate) mod wired;
 
 pub use block::{Block, BlockField, LoopBlock};
 pub use form::{FieldFault, Form, FormField, MakeSchema};
@@ -33,23 +32,24 @@ use crate::spec::Spec;
 
 pub(crate) use root::{prepare_root, run_branch, run_root};
 
-/// A workflow as a program with a typed input and output; `workflow!` implements it.
+/// A workflow as a program with a typed input and output; `workflow!` implements this trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no workflow, so it cannot be run by itself",
+    message = "`{Self}` is not a workflow, so it cannot be run by itself",
     label = "not a workflow",
     note = "place an agent or a function in a `workflow! {{ ... }}`, and run that; where `new(...)` gives a `Result`, take the workflow out of it with `?`; the workflow comes first, its input second"
 )]
 pub trait Workflow: Send + Sync {
-    /// What a run takes.
+    /// The input of a run.
     type Input: Send;
-    /// What a run gives.
+    /// The output of a run.
     type Output: Send + 'static;
 
-    /// The workflow as an agent.
+    /// Returns the workflow as an agent.
     fn as_agent(&self) -> &dyn DynAgent;
 
-    /// Whether its keys hold what its own run has written and nothing else, but for `state` and keys with a prefix. Default
-    /// `true`; a tree that was built at run time sees what the session holds, as in ADK.
+    /// Returns `true` if the keys of the workflow hold only values that its own run has written,
+    /// except `state` keys and keys with a prefix. The default is `true`; a tree that was built at
+    /// run time sees the values of the session, as in ADK.
     fn is_closed(&self) -> bool {
         true
     }
@@ -57,17 +57,18 @@ pub trait Workflow: Send + Sync {
     /// Turns the input into the keys that the run begins with.
     ///
     /// # Errors
-    /// When a value has no form in JSON.
+    /// Returns an error if a value cannot be represented as JSON.
     fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()>;
 
     /// Reads the output from the keys that the run ended with.
     ///
     /// # Errors
-    /// When an output was not written, or is of another type.
+    /// Returns an error if an output was not written, or is of another type.
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
 
-    /// Says its inputs and outputs to a form, and reads its input from a form that holds one: for programs that know it by
-    /// name. `None` when the form holds no input, or one that does not fit.
+    /// Describes the inputs and outputs to a form, and reads the input from a form that holds one,
+    /// for programs that know the workflow by name. Returns `None` if the form holds no input, or
+    /// an input that does not fit.
     fn form(&self, form: &mut Form) -> Option<Self::Input>;
 }
 
@@ -96,13 +97,14 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
     }
 }
 
-/// What is known at run time only is looked at when a run begins.
+/// The resources of a workflow that is known only at run time are checked when a run begins.
 impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I, Output = O> {}
 
-/// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
+/// A workflow that [`Runner::run_live`](crate::Runner::run_live) accepts.
 ///
-/// `workflow!` implements it for a workflow that holds no loop, no parallel block, no `each` and no `try`, nor a workflow with one
-/// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
+/// `workflow!` implements it for a workflow without a loop, a parallel block, an `each` or a `try`,
+/// also in its nested workflows. By hand, write an empty `impl`; parts that are known only at run
+/// time are then checked when the run begins.
 #[diagnostic::on_unimplemented(
     message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds only agents and sequences",
     label = "cannot run live",
@@ -113,10 +115,10 @@ pub trait Live {}
 #[diagnostic::do_not_recommend]
 impl<W: LiveIf<true> + ?Sized> Live for W {}
 
-/// What `workflow!` implements for each workflow: whether it can run live.
+/// Implemented by `workflow!` for each workflow, with whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
 
-/// A type that has a whole tree as a const: what `workflow!` makes.
+/// A type that has its whole tree as a const, as `workflow!` generates it.
 pub trait Described {
     /// The whole tree.
     const SPEC: Spec<'static>;

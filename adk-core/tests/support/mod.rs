@@ -24,7 +24,7 @@ pub mod values;
 pub mod waited;
 pub mod withdrawn;
 
-use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
+use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
@@ -362,7 +362,7 @@ fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
     Box::leak(Box::new(meta.tools(Box::leak(tools.collect()))))
 }
 
-impl Wired for Tree {
+impl StepTable for Tree {
     fn spec(&self) -> &Spec<'_> {
         &self.spec
     }

@@ -11,7 +11,7 @@ use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
-use crate::runtime::workflow::wired::{self, Wired};
+use crate::runtime::workflow::step_table::{self, StepTable};
 use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Key, Spec};
 use crate::{BoxFuture, Content, Event, Flow, Name, Result};
@@ -185,7 +185,7 @@ impl Tree {
     }
 }
 
-impl Wired for Tree {
+impl StepTable for Tree {
     fn spec(&self) -> &Spec<'_> {
         Tree::spec(self)
     }
@@ -221,11 +221,11 @@ impl DynAgent for Tree {
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        wired::run(self, cx)
+        step_table::run(self, cx)
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        wired::prepare(self, prepare);
+        step_table::prepare(self, prepare);
     }
 
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {

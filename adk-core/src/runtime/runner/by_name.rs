@@ -80,7 +80,7 @@ impl KnownWorkflow {
 
     /// Its inputs and outputs with their JSON schemas. Inputs of [`with_inputs`](Self::with_inputs) are left out.
     pub fn form(&self) -> Form {
-        self.known.form().without(|key| self.gives_input(key))
+        self.known.form().without_inputs(|key| self.gives_input(key))
     }
 
     /// What its steps ask people: each `await`, in the order of the tree.
@@ -267,7 +267,7 @@ impl<R> SessionHandle<R> {
         let known = self.shared.named(workflow)?;
         known
             .run(self.shared.clone(), self.key.clone(), input)
-            .map_err(|faults| form::invalid(workflow, &faults))
+            .map_err(|faults| form::input_error(workflow, &faults))
     }
 }
 
@@ -309,7 +309,7 @@ impl<W: Workflow> Workflow for AsJson<W> {
 
     fn finish(&self, values: &Values<'_>) -> Result<Value> {
         self.workflow.finish(values)?;
-        let value = |key: &Name| values.shown(key);
+        let value = |key: &Name| values.display_value(key);
         Ok(match &*self.outputs {
             [] => Value::Null,
             [one] => value(one),
@@ -331,7 +331,7 @@ pub(super) fn describe<W: Workflow + ?Sized>(workflow: &W) -> Form {
 
 /// The input of a workflow, or what is wrong with it.
 pub(super) fn read<W: Workflow + ?Sized>(workflow: &W, input: Value) -> Result<W::Input, Vec<FieldFault>> {
-    let mut form = describe(workflow).reading(input);
+    let mut form = describe(workflow).with_input(input);
     let read = workflow.form(&mut form);
     let faults = form.faults();
     match read {

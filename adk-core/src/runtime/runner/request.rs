@@ -453,7 +453,7 @@ impl<'a> RunRequest<'a, BranchEnd> {
 
 /// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
 fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
-    let message = message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
+    let message = message.unwrap_or_else(|| if is_live { keys.user_message() } else { keys.to_message() });
     let mut delta = keys.into_delta();
     delta.extend(state);
     Start { message, delta }

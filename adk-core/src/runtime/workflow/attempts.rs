@@ -1,9 +1,9 @@
 //! The attempts of a `try`, and its `else`.
 //!
-//! An attempt that fails is recorded. A run that is taken up again passes by what such an attempt had done, and begins with
-//! the attempt after it.
+//! A failed attempt is recorded. A resumed run skips the events of failed attempts and starts with
+//! the attempt after them.
 
-use super::away::Away;
+use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
@@ -18,20 +18,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The record of an attempt that has failed.
+/// The record of a failed attempt.
 #[derive(Serialize, Deserialize)]
 struct AttemptRecord {
-    /// As the record of a call has it.
+    /// The error in the form in which the record of a call holds it.
     error: Value,
-    /// When the next attempt begins, in microseconds since 1970; `None` after the last one.
+    /// The time at which the next attempt begins, in microseconds since 1970; `None` after the last
+    /// one.
     next: Option<u64>,
     spent: Consumption,
 }
 
 impl Walk<'_> {
-    /// Runs the steps of a try until they succeed, and its `else` when they do not.
-    pub(super) async fn attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
-        let (body, otherwise) = self.halves(at);
+    /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
+    pub(super) async fn run_attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
+        let (body, otherwise) = self.body_and_else(at);
         let _joining = cx.joining();
         let mut attempt = 1;
         loop {
@@ -46,12 +47,12 @@ impl Walk<'_> {
                 }
                 failed
             } else {
-                let (ran, spent) = self.attempt(body.clone(), limits.timeout, cx.apart(round)).await;
+                let (ran, spent) = self.run_attempt(body.clone(), limits.timeout, cx.apart(round)).await;
                 let error = match ran {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
                 };
-                Away::left_behind(cx).await;
+                RemoteBranchSet::apply_dropped(cx).await;
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
                 if !cx.may_go_on(&error) || !again && otherwise.is_none() {
                     return Err(error);
@@ -62,23 +63,23 @@ impl Walk<'_> {
                     .await?
             };
             run.forget_loops(|other| is_below(&path, other));
-            let error = read(failed.error)?;
-            let mut told = cx.apart(round);
+            let error = recorded_error(failed.error)?;
+            let mut round_cx = cx.apart(round);
             let again = failed.next.is_some();
             let mut event =
                 FailedAttempt { attempt, of: limits.most, error: error.to_string(), again }.event();
             let Some(next) = failed.next else {
                 let Some(otherwise) = otherwise else { return Err(error) };
-                let scope = Arc::new(scopes::of_else(&self.workflow.name(at), cx.scope.clone()));
-                told.scope = Some(scope.clone());
+                let scope = Arc::new(scopes::else_scope(&self.workflow.name(at), cx.scope.clone()));
+                round_cx.scope = Some(scope.clone());
                 event.actions.state_delta.insert(ERROR_KEY, Value::from(error.message()));
-                told.emit_boxed(event).await?;
-                drop(told);
+                round_cx.emit_boxed(event).await?;
+                drop(round_cx);
                 let mut own = cx.apart(At::Once);
                 (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
-                return self.branch(otherwise, None, own).await;
+                return self.run_part(otherwise, None, own).await;
             };
-            told.emit_boxed(event).await?;
+            round_cx.emit_boxed(event).await?;
             let time = delay(limits.delay, attempt);
             if time > 0 {
                 let left = next.saturating_sub(now_micros());
@@ -89,8 +90,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The steps of a try, and those of its `else`.
-    pub(super) fn halves(&self, at: usize) -> (Range<usize>, Option<Range<usize>>) {
+    /// Returns the steps of a `try` and the steps of its `else`.
+    pub(super) fn body_and_else(&self, at: usize) -> (Range<usize>, Option<Range<usize>>) {
         let end = self.steps[at].end;
         let is_else = |step: &usize| {
             matches!(self.steps[*step].kind, StepKind::Else) && self.steps[*step].end + 1 == end
@@ -101,8 +102,8 @@ impl Walk<'_> {
         }
     }
 
-    /// One attempt: how it ended, and what it used.
-    async fn attempt(
+    /// Runs one attempt. Returns its result and its consumption.
+    async fn run_attempt(
         &self,
         body: Range<usize>,
         timeout: Option<Duration>,
@@ -111,17 +112,17 @@ impl Walk<'_> {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
         let (run, meter) = (own.run.clone(), own.meter.clone());
         let limited = run.clone();
-        let work = metered(run, meter, spent.clone(), self.branch(body, None, own));
+        let work = metered(run, meter, spent.clone(), self.run_part(body, None, own));
         let ran = match timeout {
             None => work.await,
             Some(most) => {
                 let key = StepKey::new(limited.id, path.clone(), CallKind::Timer, "time", 0);
-                // One that is too long for the clock is none.
+                // A timeout that overflows the clock counts as no timeout.
                 match Instant::now().checked_add(most) {
                     Some(deadline) => limited.within(key, deadline, work).await,
                     None => Some(work.await),
                 }
-                .unwrap_or_else(|| Err(too_long(most, &path)))
+                .unwrap_or_else(|| Err(timeout_error(most, &path)))
             }
         };
         let spent = *lock(&spent);
@@ -129,12 +130,12 @@ impl Walk<'_> {
     }
 }
 
-fn too_long(most: Duration, path: &Path) -> Error {
+fn timeout_error(most: Duration, path: &Path) -> Error {
     let message = format!("the attempt took longer than the `timeout` of its `try`, {most:?}");
     Error::new(ErrorKind::Timeout, message).with_help("raise `timeout`, or give the `try` an `else`").at(path)
 }
 
-/// How long the next attempt waits after this one, in microseconds.
+/// Returns the pause between this attempt and the next one, in microseconds.
 fn delay(first: Option<Duration>, attempt: u32) -> u64 {
     let doubled = 1u32.checked_shl(attempt - 1).unwrap_or(u32::MAX);
     let delay = first.unwrap_or_default().saturating_mul(doubled);
@@ -145,8 +146,8 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
     std::iter::successors(inner.parent(), |path| path.parent()).any(|path| path == outer)
 }
 
-/// The error of a record.
-fn read(error: Value) -> Result<Error> {
+/// Reads the error of a record.
+fn recorded_error(error: Value) -> Result<Error> {
     match record::read::<Value>(error, record::RecordOf::Step(&Name::literal("attempt"))) {
         Ok(_) => Err(Error::new(ErrorKind::Diverged, "the record of an attempt holds no error")),
         Err(error) => Ok(error),

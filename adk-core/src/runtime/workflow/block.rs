@@ -1,4 +1,4 @@
-//! The fields of a workflow for its named blocks.
+//! [`Block`] and [`LoopBlock`]: the fields of a workflow for its named blocks.
 
 use super::Described;
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 /// A named block of the workflow `W`, at step `STEP` of its spec.
 ///
-/// Each block is a type of its own, so that two of them cannot be exchanged.
+/// Each block has its own type, so the fields of two blocks cannot be swapped.
 pub struct Block<W, const STEP: usize> {
     callbacks: AgentCallbacks,
     workflow: PhantomData<fn() -> W>,
@@ -22,12 +22,12 @@ pub struct LoopBlock<W, const STEP: usize> {
     workflow: PhantomData<fn() -> W>,
 }
 
-/// What the field of every block has: its callbacks.
+/// The callbacks, which the field of every block has.
 pub trait BlockField: Default {
-    /// The callbacks before and after the block.
+    /// Returns the callbacks before and after the block.
     fn callbacks(&self) -> &AgentCallbacks;
 
-    /// The callbacks before and after the block, to add some.
+    /// Returns the callbacks before and after the block, to add more.
     fn callbacks_mut(&mut self) -> &mut AgentCallbacks;
 }
 
@@ -55,34 +55,36 @@ field!(Block);
 field!(LoopBlock);
 
 impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
-    /// The most rounds; `None` when the loop is ended by `until` or from inside alone.
+    /// Returns the maximum number of rounds; `None` if only `until` or a step inside ends the loop.
     pub fn max(&self) -> Option<u32> {
-        self.max.or(declared::<W, STEP>())
+        self.max.or(declared_max::<W, STEP>())
     }
 
-    /// Lowers the most rounds. More than was declared is refused, since what was checked depends on it.
+    /// Lowers the maximum number of rounds. A higher number than the declared one is an error,
+    /// since the checks relied on the declared number.
     ///
     /// # Errors
-    /// For zero, and for more than the declared `max`.
+    /// Returns an error for zero, and for more than the declared `max`.
     pub fn set_max(&mut self, rounds: u32) -> Result<&mut Self> {
-        let declared = declared::<W, STEP>();
+        let declared = declared_max::<W, STEP>();
         let name = W::SPEC.steps.get(STEP).map_or("", |step| step.name);
-        let refuse = |why: String| {
+        let refuse = |why: String, help: String| {
             let message = format!("loop-max: `set_max({rounds})` on loop `{name}`: {why}");
-            Err(Error::new(ErrorKind::Config, message))
+            Err(Error::new(ErrorKind::Config, message).with_help(help))
         };
         if rounds == 0 {
-            return refuse("a loop runs at least once".into());
+            return refuse("a loop runs at least once".into(), "set at least one round".into());
         }
         if let Some(most) = declared.filter(|most| rounds > *most) {
-            return refuse(format!("it is declared with `max = {most}`, which is the most that was checked"));
+            let why = format!("the checks rely on its declared `max = {most}`");
+            return refuse(why, format!("set at most {most} rounds, or declare a higher `max`"));
         }
         self.max = Some(rounds);
         Ok(self)
     }
 }
 
-fn declared<W: Described, const STEP: usize>() -> Option<u32> {
+fn declared_max<W: Described, const STEP: usize>() -> Option<u32> {
     match W::SPEC.steps.get(STEP)?.kind {
         StepKind::Loop { max, .. } => max,
         _ => None,

@@ -1,7 +1,9 @@
-//! The writes of branches and elements that are cancelled or fail and do not count: their block undoes them when it ends.
+//! [`Discards`]: the writes of cancelled or failed branches and elements, which their block undoes
+//! when it ends.
 //!
-//! The event of the block sets each such key to what it held before the block. A key that held nothing is set to null, and the
-//! event names it as unwritten. Such an event is recorded as a whole, so that a resumed run undoes the same.
+//! The event of the block sets each such key to its value from before the block. A key that held no
+//! value is set to null, and the event names it as unwritten. The event is recorded as a whole, so
+//! that a resumed run undoes the same writes.
 
 use crate::runtime::run::{Context, Run};
 use crate::store::engine::{BlockPart, BlockScope};
@@ -23,14 +25,15 @@ impl Drop for Discards {
 }
 
 impl Discards {
-    /// The block of this context begins.
+    /// Registers the block of this context.
     pub(super) fn begin(cx: &Context) -> Self {
         let scope = cx.scope.clone().map(|scope| scope as Arc<dyn BlockScope>);
         cx.run.delivery.blocks().open(cx.path().clone(), scope);
         Self { run: cx.run.clone(), block: cx.path().clone() }
     }
 
-    /// Commits the event of the block. With it all keys hold what the parts have left in them that are not discarded.
+    /// Commits the event of the block. After it, all keys hold the values that the remaining parts
+    /// have written.
     pub(super) async fn commit(
         &self,
         event: Event,
@@ -42,7 +45,8 @@ impl Discards {
         cx.emit_stored(made).await.map(drop)
     }
 
-    /// The same for a block that says nothing unless there is something to undo: a part has left it, and others were cancelled.
+    /// Commits the event of a block that emits one only if a write has to be undone: a part has
+    /// left the block, and other parts were cancelled.
     pub(super) async fn commit_cancelled(
         &self,
         discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,

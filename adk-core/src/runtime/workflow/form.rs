@@ -1,4 +1,5 @@
-//! [`Form`]: the input and output of a workflow as JSON, for programs that know it by name.
+//! [`Form`]: the input and output of a workflow as JSON, for programs that know the workflow by
+//! name.
 
 use super::Keys;
 use crate::runtime::tool::function::schema_of;
@@ -11,27 +12,27 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes the schema of a type.
+/// A function that makes the schema of a type.
 pub type MakeSchema = fn() -> Arc<Value>;
 
-/// What a workflow takes and gives, as JSON. A workflow says it field by field, and reads its input in the same way: see
-/// [`Workflow::form`](super::Workflow::form).
+/// The input and output of a workflow as JSON. A workflow describes them field by field, and reads
+/// its input in the same way: see [`Workflow::form`](super::Workflow::form).
 #[derive(Default)]
 pub struct Form {
     inputs: Vec<FormField>,
     outputs: Vec<FormField>,
-    mode: Mode,
+    mode: FormMode,
 }
 
-/// What a form is for.
+/// The purpose of a form.
 #[derive(Default)]
-enum Mode {
-    /// To be told the fields.
+enum FormMode {
+    /// The workflow describes its fields.
     #[default]
     Asks,
-    /// To read an input.
-    Reads { given: Map<String, Value>, faults: Vec<FieldFault> },
-    /// To write the defaults of inputs that were given no value.
+    /// The workflow reads an input.
+    Reads { input: Map<String, Value>, faults: Vec<FieldFault> },
+    /// The workflow writes the defaults of inputs without a value.
     Defaults { wanted: Vec<Name>, keys: Keys, error: Option<Error> },
 }
 
@@ -39,62 +40,64 @@ enum Mode {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FormField {
-    /// Its key.
+    /// Key of the field.
     pub key: Name,
-    /// What its doc comment says; empty without one.
+    /// Doc comment of the field; empty without one.
     pub description: String,
-    /// The JSON schema of its type; `{}` where the type has none.
+    /// JSON schema of the type; `{}` if the type has no schema.
     pub schema: Value,
-    /// Whether it has to be given: it is an input without a default, and no `Option`.
+    /// Whether a caller must give the field: an input without a default that is not an `Option`.
     pub is_required: bool,
 }
 
-/// What is wrong with one field of an input.
+/// A mistake in one field of an input.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct FieldFault {
-    /// Its key; empty for the input as a whole.
+    /// Key of the field; empty for the input as a whole.
     pub field: String,
-    /// What was expected, and what came.
+    /// The expected value and the actual one.
     pub message: String,
 }
 
 impl Form {
-    /// The inputs, in the order of the declaration.
+    /// Returns the inputs in the order of their declaration.
     pub fn inputs(&self) -> &[FormField] {
         &self.inputs
     }
 
-    /// The outputs, in the order of the declaration.
+    /// Returns the outputs in the order of their declaration.
     pub fn outputs(&self) -> &[FormField] {
         &self.outputs
     }
 
-    /// The form without some inputs.
-    pub(crate) fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+    /// Removes the inputs that `is_left_out` accepts.
+    pub(crate) fn without_inputs(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.inputs.retain(|input| !is_left_out(&input.key));
         self
     }
 
-    /// The JSON schema of the input: an object with a property for each field, and no others.
+    /// Returns the JSON schema of the input: an object with a property for each field, and no other
+    /// properties.
     pub fn input_schema(&self) -> Value {
         object(&self.inputs)
     }
 
-    /// The JSON schema of the output: null for none, that of the value for one, else an object.
+    /// Returns the JSON schema of the output: null without outputs, the schema of the value for one
+    /// output, an object for several.
     pub fn output_schema(&self) -> Value {
         match &self.outputs[..] {
             [] => serde_json::json!({"type": "null"}),
-            [one] => described(one),
+            [one] => described_schema(one),
             all => object(all),
         }
     }
 
-    /// A form that reads an input.
-    pub(crate) fn reading(&self, given: Value) -> Self {
+    /// Makes a form from which the workflow reads this input.
+    pub(crate) fn with_input(&self, input: Value) -> Self {
         let mut faults = Vec::new();
         let mut fault = |field: &str, message: String| faults.push(FieldFault::new(field, message));
-        let given = match given {
+        let input = match input {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
             other => {
@@ -102,41 +105,42 @@ impl Form {
                 Map::new()
             }
         };
-        for key in given.keys().filter(|key| !self.inputs.iter().any(|input| *input.key == ***key)) {
-            let known: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.key)).collect();
+        for key in input.keys().filter(|key| !self.inputs.iter().any(|field| *field.key == ***key)) {
+            let known: Vec<_> = self.inputs.iter().map(|field| format!("`{}`", field.key)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            fault(key, format!("there is no such input; the inputs are: {known}"));
+            fault(key, format!("is not an input; the inputs are: {known}"));
         }
-        Self { mode: Mode::Reads { given, faults }, ..Self::default() }
+        Self { mode: FormMode::Reads { input, faults }, ..Self::default() }
     }
 
-    /// What is wrong with the input that was read.
+    /// Returns the mistakes in the input that was read.
     pub(crate) fn faults(self) -> Vec<FieldFault> {
         match self.mode {
-            Mode::Reads { faults, .. } => faults,
-            Mode::Asks | Mode::Defaults { .. } => Vec::new(),
+            FormMode::Reads { faults, .. } => faults,
+            FormMode::Asks | FormMode::Defaults { .. } => Vec::new(),
         }
     }
 
-    /// A form that writes the defaults of these inputs.
-    pub(crate) fn wanting(wanted: Vec<Name>) -> Self {
-        Self { mode: Mode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
+    /// Makes a form into which the workflow writes the defaults of these inputs.
+    pub(crate) fn for_defaults(wanted: Vec<Name>) -> Self {
+        Self { mode: FormMode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
     }
 
-    /// The defaults, and the inputs that have none.
+    /// Returns the defaults, and the names of the inputs that have no default.
     ///
     /// # Errors
-    /// When one has no form in JSON.
+    /// Returns an error if a default cannot be represented as JSON.
     pub(crate) fn defaults(self) -> Result<(Keys, Vec<Name>)> {
         match self.mode {
-            Mode::Defaults { error: Some(error), .. } => Err(error),
-            Mode::Defaults { wanted, keys, .. } => Ok((keys, wanted)),
-            Mode::Asks | Mode::Reads { .. } => Ok(Default::default()),
+            FormMode::Defaults { error: Some(error), .. } => Err(error),
+            FormMode::Defaults { wanted, keys, .. } => Ok((keys, wanted)),
+            FormMode::Asks | FormMode::Reads { .. } => Ok(Default::default()),
         }
     }
 
-    /// An input: says it to a form that asks, and reads its value from one that holds an input. `None` when there is none, or
-    /// one that does not fit, which the form keeps.
+    /// Describes an input to a form that collects fields, or reads its value from a form that holds
+    /// an input. Returns `None` if the form holds no value, or a value that does not fit; the form
+    /// keeps the mistake.
     pub fn input<T: Serialize + DeserializeOwned>(
         &mut self,
         key: &'static str,
@@ -145,18 +149,18 @@ impl Form {
         default: Option<fn() -> T>,
     ) -> Option<T> {
         match &mut self.mode {
-            Mode::Asks => {
+            FormMode::Asks => {
                 let is_required = default.is_none() && T::deserialize(Value::Null).is_err();
                 self.inputs.push(FormField::new(key, description, schema, is_required));
                 None
             }
-            Mode::Defaults { .. } => {
+            FormMode::Defaults { .. } => {
                 self.default_value(key, default?);
                 None
             }
-            Mode::Reads { given, faults } => {
+            FormMode::Reads { input, faults } => {
                 let schema = schema.map(|make| make()).unwrap_or_default();
-                let read = match given.remove(key) {
+                let read = match input.remove(key) {
                     Some(value) => read(value, &schema),
                     None => {
                         let value =
@@ -169,9 +173,9 @@ impl Form {
         }
     }
 
-    /// Writes the default of an input, if that is what the form is for and the input has no value.
+    /// Writes the default of an input if the form collects defaults and the input has no value.
     pub fn default_value<T: Serialize>(&mut self, key: &'static str, default: impl FnOnce() -> T) {
-        if let Mode::Defaults { wanted, keys, error } = &mut self.mode
+        if let FormMode::Defaults { wanted, keys, error } = &mut self.mode
             && let Some(at) = wanted.iter().position(|wanted| *wanted == key)
         {
             wanted.remove(at);
@@ -179,7 +183,8 @@ impl Form {
         }
     }
 
-    /// The inputs of a tool by itself: its arguments, by the schema of its declaration.
+    /// Describes or reads the arguments of a tool that runs by itself, by the schema of its
+    /// declaration.
     pub(crate) fn arguments(&mut self, parameters: &Value) -> Option<Map<String, Value>> {
         let required = |key: &str| {
             let required = parameters.get("required").and_then(Value::as_array);
@@ -187,7 +192,7 @@ impl Form {
         };
         let fields = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
         match &mut self.mode {
-            Mode::Asks => {
+            FormMode::Asks => {
                 self.inputs.extend(fields.map(|(key, schema)| {
                     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
                     FormField {
@@ -199,10 +204,10 @@ impl Form {
                 }));
                 None
             }
-            Mode::Reads { given, faults } => {
+            FormMode::Reads { input, faults } => {
                 let mut args = Map::new();
                 for (key, schema) in fields {
-                    let read = match given.remove(key) {
+                    let read = match input.remove(key) {
                         Some(Value::Null) | None if !required(key) => continue,
                         None => Err(format!("is missing: expected {}", expected(schema))),
                         Some(mut value) => {
@@ -215,26 +220,28 @@ impl Form {
                 }
                 Some(args)
             }
-            // The tool knows its own.
-            Mode::Defaults { .. } => None,
+            // The tool applies its own defaults.
+            FormMode::Defaults { .. } => None,
         }
     }
 
-    /// The input of a tree that was built at run time: what the user says, as the text `message`.
+    /// Describes or reads the input of a tree that was built at run time: the user's text, as
+    /// `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
-        let text: String = self.input("message", "What the user says.", Some(schema_of::<String>), None)?;
+        let text: String =
+            self.input("message", "The message of the user.", Some(schema_of::<String>), None)?;
         Some(Content::user(text))
     }
 
-    /// An output.
+    /// Describes an output.
     pub fn output(&mut self, key: &'static str, description: &str, schema: Option<MakeSchema>) {
-        if matches!(self.mode, Mode::Asks) {
+        if matches!(self.mode, FormMode::Asks) {
             self.outputs.push(FormField::new(key, description, schema, true));
         }
     }
 }
 
-/// The value of an input, or why it is none.
+/// Decodes the value of an input, or returns the reason why it does not fit.
 fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, String> {
     if let Ok(value) = T::deserialize(secret::written(&value)) {
         return Ok(value);
@@ -244,8 +251,8 @@ fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, Stri
     T::deserialize(value).map_err(|error| error.to_string())
 }
 
-/// What all faults of an input say together.
-pub(crate) fn invalid(workflow: &str, faults: &[FieldFault]) -> Error {
+/// Makes the error that contains all mistakes of an input.
+pub(crate) fn input_error(workflow: &str, faults: &[FieldFault]) -> Error {
     let faults: Vec<_> = faults
         .iter()
         .map(|fault| match &*fault.field {
@@ -255,7 +262,7 @@ pub(crate) fn invalid(workflow: &str, faults: &[FieldFault]) -> Error {
         .collect();
     let message = format!("the input of `{workflow}` does not fit: {}", faults.join("; "));
     Error::new(ErrorKind::InputInvalid, message)
-        .with_help("nothing was begun; the schema of the input says what fits")
+        .with_help("send an input that fits the schema of the workflow; no run has started")
 }
 
 impl FormField {
@@ -266,13 +273,13 @@ impl FormField {
 }
 
 impl FieldFault {
-    /// What is wrong with a field of that key.
+    /// Makes a mistake in the field with this key.
     pub fn new(field: &str, message: impl Into<String>) -> Self {
         Self { field: field.to_owned(), message: message.into() }
     }
 }
 
-fn described(field: &FormField) -> Value {
+fn described_schema(field: &FormField) -> Value {
     let mut schema = field.schema.clone();
     if let (Value::Object(map), false) = (&mut schema, field.description.is_empty()) {
         map.insert("description".to_owned(), field.description.clone().into());
@@ -281,7 +288,7 @@ fn described(field: &FormField) -> Value {
 }
 
 fn object(fields: &[FormField]) -> Value {
-    let properties = fields.iter().map(|field| (field.key.to_string(), described(field))).collect();
+    let properties = fields.iter().map(|field| (field.key.to_string(), described_schema(field))).collect();
     let required = fields.iter().filter(|field| field.is_required).map(|field| field.key.to_string().into());
     schema::object(properties, required.collect(), &Map::new())
 }

@@ -1,4 +1,5 @@
-//! Branches that run in one task, each with a waker of its own: a wake polls one branch, not all.
+//! [`Branches`]: branches that run in one task. Each has its own waker, so a wake polls one branch
+//! and not all.
 
 use crate::sync::lock;
 use std::collections::VecDeque;
@@ -8,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 #[derive(Default)]
-struct Ready {
+struct WakeList {
     list: Vec<usize>,
     parent: Option<Waker>,
 }
 
 struct BranchWaker {
-    ready: Arc<Mutex<Ready>>,
+    ready: Arc<Mutex<WakeList>>,
     index: usize,
     queued: AtomicBool,
 }
@@ -36,16 +37,16 @@ impl Wake for BranchWaker {
     }
 }
 
-struct Branch<F> {
+struct BranchFuture<F> {
     future: F,
     waker: Waker,
     flag: Arc<BranchWaker>,
 }
 
-/// Futures that are polled together; dropping this drops those that have not ended.
+/// Futures that are polled together. A drop of this value drops the unfinished ones.
 pub(crate) struct Branches<F> {
-    all: Vec<Option<Branch<F>>>,
-    ready: Arc<Mutex<Ready>>,
+    all: Vec<Option<BranchFuture<F>>>,
+    ready: Arc<Mutex<WakeList>>,
     batch: VecDeque<usize>,
     live: usize,
 }
@@ -57,8 +58,8 @@ impl<F> Default for Branches<F> {
 }
 
 impl<F: Future + Unpin> Branches<F> {
-    /// How many were begun, those that have ended too.
-    pub(crate) fn begun(&self) -> usize {
+    /// Returns the number of branches that were pushed, including the finished ones.
+    pub(crate) fn begun_count(&self) -> usize {
         self.all.len()
     }
 
@@ -67,12 +68,13 @@ impl<F: Future + Unpin> Branches<F> {
         let flag = Arc::new(BranchWaker { ready: self.ready.clone(), index, queued: AtomicBool::new(true) });
         self.batch.push_back(index);
         let waker = Waker::from(flag.clone());
-        self.all.push(Some(Branch { future, waker, flag }));
+        self.all.push(Some(BranchFuture { future, waker, flag }));
         self.live += 1;
     }
 
-    /// Drops all but those that are to be kept, by the order in which they were pushed.
-    pub(crate) fn keep(&mut self, keep: impl Fn(usize) -> bool) {
+    /// Drops the branches that `keep` rejects. Its argument is the number of a branch in push
+    /// order.
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         for (index, branch) in self.all.iter_mut().enumerate() {
             if !keep(index) && branch.take().is_some() {
                 self.live -= 1;
@@ -80,12 +82,13 @@ impl<F: Future + Unpin> Branches<F> {
         }
     }
 
-    /// How many have not ended.
-    pub(crate) fn live(&self) -> usize {
+    /// Returns the number of unfinished branches.
+    pub(crate) fn live_count(&self) -> usize {
         self.live
     }
 
-    /// The next one that ends, with its place in the order in which they were pushed; `None` when all have.
+    /// Polls for the next branch that ends, and returns its number in push order and its output.
+    /// Returns `None` when all branches have ended.
     pub(crate) fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
         if self.live == 0 {
             return Poll::Ready(None);

@@ -1,4 +1,4 @@
-//! The keys that a workflow begins and ends with.
+//! [`Keys`] and [`Values`]: the keys that a workflow begins with, and the keys that it ends with.
 
 use crate::runtime::run::Run;
 use crate::store::event::StateDelta;
@@ -24,9 +24,11 @@ impl Keys {
     /// Adds an input.
     ///
     /// # Errors
-    /// When the value has no form in JSON, as with [`State::set`](crate::State::set).
+    /// Returns an error if the value cannot be represented as JSON, as with
+    /// [`State::set`](crate::State::set).
     pub fn input<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        // By the type: the variant of an enum is also a string in JSON, but nothing that a user says.
+        // The type decides: an enum variant is also a string in JSON, but it is not a message of a
+        // user.
         self.is_text = type_name::<T>() == type_name::<String>();
         self.inputs.push((key.into(), crate::runtime::run::encode(key, value)?));
         Ok(())
@@ -35,7 +37,7 @@ impl Keys {
     /// Adds a key with its initial value.
     ///
     /// # Errors
-    /// When the value has no form in JSON.
+    /// Returns an error if the value cannot be represented as JSON.
     pub fn set(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<()> {
         self.lets.push((key.into(), crate::runtime::run::encode(key, value)?));
         Ok(())
@@ -46,24 +48,26 @@ impl Keys {
         self.lets.push((key, value));
     }
 
-    /// Sets the message of the user. It is no key.
+    /// Sets the message of the user. The message is not a key.
     pub fn message(&mut self, content: Content) {
         self.message = Some(content);
     }
 
-    /// The message of the user: what the workflow has set, or the value of its only input when that is a `String`. Other inputs
-    /// are keys and no message, so that a model sees only those that its prompt names.
+    /// Returns the message of the user: the message that the workflow has set, or its only input if
+    /// that is a `String`. Other inputs are not part of the message, so a model only sees the
+    /// inputs that its prompt names.
     pub(crate) fn to_message(&self) -> Content {
         let text = match &self.inputs[..] {
             [(_, value)] if self.is_text => value.as_str(),
             _ => None,
         };
-        let given = self.message.clone();
-        given.unwrap_or_else(|| text.map(Content::user).unwrap_or_default())
+        let message = self.message.clone();
+        message.unwrap_or_else(|| text.map(Content::user).unwrap_or_default())
     }
 
-    /// What the user says beside the inputs; nothing, without parts, in most workflows.
-    pub(crate) fn given_message(&self) -> Content {
+    /// Returns the message that the user sent besides the inputs. It has no parts in most
+    /// workflows.
+    pub(crate) fn user_message(&self) -> Content {
         self.message.clone().unwrap_or_default()
     }
 
@@ -80,26 +84,26 @@ impl fmt::Debug for Keys {
     }
 }
 
-/// The keys of a workflow, read at its end or its start.
+/// The keys of a workflow, read at its start or its end.
 pub struct Values<'a> {
     pub(crate) run: &'a Run,
 }
 
 impl Values<'_> {
-    /// Whether a key holds a value that is not null.
+    /// Returns `true` if a key holds a value that is not null.
     pub fn has(&self, key: &str) -> bool {
         self.run.get(key).is_some_and(|value| !value.is_null())
     }
 
-    /// The value of a key as it may be shown; null for none.
-    pub(crate) fn shown(&self, key: &str) -> Value {
+    /// Returns the value of a key with its secrets hidden; null if the key holds no value.
+    pub(crate) fn display_value(&self, key: &str) -> Value {
         self.run.get(key).map(|value| secret::shown(&value)).unwrap_or_default()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When nothing has written it, or it is of another type.
+    /// Returns an error if the key holds no value, or a value of another type.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         match self.run.get(key) {
             Some(value) => crate::runtime::run::decode(key, &value),

@@ -1,8 +1,9 @@
-//! The begin and the end of every agent and every block: the one place where both are seen. In ADK a block is an agent,
-//! so its callbacks and those of plugins are the same.
+//! [`LifecycleNode`]: the begin and the end of every agent and every block. In ADK a block is an
+//! agent, so its callbacks and the callbacks of plugins are the same.
 //!
-//! The context is at the path of the agent or block, with a turn of its own, so events that are emitted here are
-//! its events: its author, its path, numbered from its begin to its end.
+//! The context is at the path of the agent or block, in a turn of its own. Events that are emitted
+//! here therefore belong to the agent or block: they have its author and path, and are numbered
+//! from its begin to its end.
 
 use crate::flow::Flow;
 use crate::runtime::agent::DynAgent;
@@ -12,23 +13,23 @@ use crate::spec::AgentMeta;
 use crate::store::event::Event;
 use crate::{Content, Error, ErrorKind, Result};
 
-/// What begins and ends.
+/// An agent or a block, for its begin and its end.
 #[derive(Clone, Copy)]
-pub(super) enum Who<'a> {
+pub(super) enum LifecycleNode<'a> {
     Agent(&'a dyn DynAgent),
     /// A block with the callbacks of its field.
     Block(Option<&'a AgentCallbacks>),
 }
 
-/// Whether what has begun is to run.
+/// Whether an agent or block runs after its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum BeginOutcome {
     Runs,
-    /// A callback has answered in its place: it has ended.
+    /// A callback has answered in place of the agent or block, which has thereby ended.
     Skipped,
 }
 
-impl<'a> Who<'a> {
+impl<'a> LifecycleNode<'a> {
     fn callbacks(self) -> Option<&'a AgentCallbacks> {
         match self {
             Self::Agent(agent) => agent.callbacks_dyn(),
@@ -43,22 +44,23 @@ impl<'a> Who<'a> {
         }
     }
 
-    /// Whether anybody looks: where nobody does, a begin and an end cost nothing.
+    /// Returns `true` if a plugin or a callback observes the node. For other nodes a begin and an
+    /// end cost nothing.
     pub(super) fn is_watched(self, cx: &Context) -> bool {
         !cx.run.services.plugins.is_empty() || self.callbacks().is_some_and(|own| !own.is_empty())
     }
 
-    /// It begins.
-    pub(super) async fn begin(self, cx: &mut Context) -> Result<Begun> {
-        if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(Begun::Runs) }
+    /// Calls the callbacks before the node.
+    pub(super) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
+        if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(BeginOutcome::Runs) }
     }
 
-    /// It has come to its end.
+    /// Calls the callbacks after the node.
     pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
         if self.is_watched(cx) { Box::pin(self.ask_after(cx)).await } else { Ok(()) }
     }
 
-    /// It has failed.
+    /// Reports the error of the node to plugins.
     pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
             let mut own = cx.callback();
@@ -67,21 +69,21 @@ impl<'a> Who<'a> {
         }
     }
 
-    async fn ask_before(self, cx: &mut Context) -> Result<Begun> {
+    async fn ask_before(self, cx: &mut Context) -> Result<BeginOutcome> {
         let none = AgentCallbacks::default();
         let mut own = cx.callback();
-        let given = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
+        let answer = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.give_back(own);
-        match given? {
+        match answer? {
             Some(content) => {
-                tell(self.stand_in(content)?, actions, cx).await?;
-                Ok(Begun::Skipped)
+                emit_callback_event(self.stand_in(content)?, actions, cx).await?;
+                Ok(BeginOutcome::Skipped)
             }
             None => {
                 if cx.has_pending() {
-                    tell(Event::new(), actions, cx).await?;
+                    emit_callback_event(Event::new(), actions, cx).await?;
                 }
-                Ok(Begun::Runs)
+                Ok(BeginOutcome::Runs)
             }
         }
     }
@@ -89,18 +91,18 @@ impl<'a> Who<'a> {
     async fn ask_after(self, cx: &mut Context) -> Result<()> {
         let none = AgentCallbacks::default();
         let mut own = cx.callback();
-        let given = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
+        let answer = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.give_back(own);
-        match given? {
-            Some(content) => tell(Event::new().with_content(content), actions, cx).await,
-            None if cx.has_pending() => tell(Event::new(), actions, cx).await,
+        match answer? {
+            Some(content) => emit_callback_event(Event::new().with_content(content), actions, cx).await,
+            None if cx.has_pending() => emit_callback_event(Event::new(), actions, cx).await,
             None => Ok(()),
         }
     }
 }
 
 /// Emits the event of a callback.
-async fn tell(mut event: Event, actions: ToolActions, cx: &mut Context) -> Result<()> {
+async fn emit_callback_event(mut event: Event, actions: ToolActions, cx: &mut Context) -> Result<()> {
     event.actions.escalate = actions.escalate.then_some(true);
     event.actions.skip_summarization = actions.skip_summarization.then_some(true);
     event.actions.transfer_to_agent = actions.transfer_to_agent;
@@ -108,18 +110,18 @@ async fn tell(mut event: Event, actions: ToolActions, cx: &mut Context) -> Resul
     cx.emit(event).await.map(drop)
 }
 
-/// How the turn of an agent ended, for who watches.
-pub(super) fn outcome(ran: &Result<(Flow, Begun)>, cx: &Context) -> LifecycleOutcome {
+/// Returns the outcome of a turn for its last lifecycle event.
+pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> LifecycleOutcome {
     match ran {
-        Ok((_, Begun::Skipped)) => LifecycleOutcome::Skipped,
+        Ok((_, BeginOutcome::Skipped)) => LifecycleOutcome::Skipped,
         Ok((Flow::Continue, _)) => LifecycleOutcome::Completed,
         Ok(_) => LifecycleOutcome::Exited,
-        Err(error) => failed(error, cx),
+        Err(error) => failed_outcome(error, cx),
     }
 }
 
-/// The end of what has failed, with the place of the error, which may not have one yet.
-pub(super) fn failed(error: &Error, cx: &Context) -> LifecycleOutcome {
+/// Returns the outcome of a failed node. Adds the path to an error that has none.
+pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
     let error = match error.path() {
         Some(_) => error.to_string(),
         None => format!("agent `{}` (at {}): {error}", cx.path().name(), cx.path()),
@@ -127,8 +129,8 @@ pub(super) fn failed(error: &Error, cx: &Context) -> LifecycleOutcome {
     LifecycleOutcome::Failed { error }
 }
 
-/// How a turn leaves what is around it, by its events.
-pub(super) fn asked(cx: &Context) -> Flow {
+/// Returns the flow that the events of the turn have requested.
+pub(super) fn requested_flow(cx: &Context) -> Flow {
     match &cx.frame.exit_to {
         Some(name) => Flow::ExitTo(name.clone()),
         None if cx.frame.escalated => Flow::Exit,
@@ -136,13 +138,14 @@ pub(super) fn asked(cx: &Context) -> Flow {
     }
 }
 
-/// Who may end a loop is known before the run. Of a block nothing is announced: there `meta` is `None`.
-pub(super) fn announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
+/// Checks that the agent has announced its exit: a run knows before its start which agents may end
+/// a loop. Blocks announce no exits; `meta` is `None` for a block.
+pub(super) fn check_announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
     if !cx.requires_announced_exits() {
         return Ok(());
     }
     let Some(meta) = meta else {
-        let message = "a callback of this block ended a loop, which nothing had announced";
+        let message = "a callback of this block ended a loop, but nothing had announced this exit";
         return Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(
             "let the callback set a key, and a step after it end the loop: a function that returns `Flow`, or `until`",
         ));
@@ -150,11 +153,11 @@ pub(super) fn announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context)
     let (known, help) = match flow {
         Flow::ExitTo(name) => (
             meta.exits.iter().any(|exit| **name == **exit),
-            format!("say `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
+            format!("write `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
         ),
         _ => (
             meta.may_exit,
-            "return `Flow`, give the agent a tool that escalates, or say `.may_exit(true)` in its `META`"
+            "return `Flow`, give the agent a tool that escalates, or write `.may_exit(true)` in its `META`"
                 .into(),
         ),
     };

@@ -1,7 +1,8 @@
-//! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
+//! Workflows that are a step of another workflow. The keys of a nested workflow are its own; its
+//! inputs and outputs are keys of the outer workflow.
 
-use super::scopes::{has_defaults, of_workflow, written};
-use super::wired::Wired;
+use super::scopes::{has_defaults, workflow_scope, written_keys};
+use super::step_table::StepTable;
 use super::{Form, Keys};
 use crate::runtime::run::{Context, stored};
 use crate::spec::{InputSpec, Key, Spec};
@@ -10,33 +11,37 @@ use crate::store::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Event, EventId, Name, Result};
 use std::sync::Arc;
 
-/// Commits an event.
-type Emit<'c> = BoxFuture<'c, Result<EventId>>;
+/// A future that commits an event.
+type EmitFuture<'c> = BoxFuture<'c, Result<EventId>>;
 
-/// Goes into the keys of a nested workflow. What comes back commits its inputs and `let` values, where it has some.
-pub(super) fn enter<'c>(workflow: &(dyn Wired + Sync), cx: &'c mut Context) -> Result<Option<Emit<'c>>> {
+/// Enters the key scope of a nested workflow. Returns a future that commits its inputs and `let`
+/// values, if it has any.
+pub(super) fn enter<'c>(
+    workflow: &(dyn StepTable + Sync),
+    cx: &'c mut Context,
+) -> Result<Option<EmitFuture<'c>>> {
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
         let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
         match value {
-            Some(_) if is_there(spec, input, cx) => {}
+            Some(_) if is_readable_inside(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),
             None => wanted.push(Name::shared(input.name)),
         }
     }
     if !wanted.is_empty() {
-        let mut form = Form::wanting(wanted);
+        let mut form = Form::for_defaults(wanted);
         workflow.form(&mut form);
         let (defaults, without) = form.defaults()?;
         if let Some(name) = without.first() {
-            return Err(missing(name, cx));
+            return Err(missing_input(name, cx));
         }
         keys = defaults;
     }
     workflow.lets(&mut keys)?;
     let outer = cx.scope.take();
-    cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name().clone(), outer)));
+    cx.scope = Some(Arc::new(workflow_scope(spec, cx.path().name().clone(), outer)));
     let own = keys.into_delta();
     if delta.is_empty() && own.is_empty() {
         return Ok(None);
@@ -48,8 +53,9 @@ pub(super) fn enter<'c>(workflow: &(dyn Wired + Sync), cx: &'c mut Context) -> R
     Ok(Some(if is_given { cx.emit_boxed(event) } else { Box::pin(cx.emit_call(async move { Ok(event) })) }))
 }
 
-/// Commits, for the workflow around, outputs that are keys of the session in here: it may call them something else.
-pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<Emit<'c>> {
+/// Returns a future that commits outputs which are session keys inside the nested workflow: the
+/// outer workflow may use other names for them.
+pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFuture<'c>> {
     let mut written = StateDelta::default();
     for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
         let is_other = *stored(cx.scope.as_deref(), output.name) != *output.name;
@@ -65,18 +71,19 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<Emit<'c>
     Some(cx.emit_boxed(event))
 }
 
-/// Whether the value of an input is looked for: one with a default is, when its key can have been written.
+/// Returns `true` if the value of an input is looked up. For an input with a default, it is looked
+/// up only if its key may have been written.
 fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
     let key = cx.name_around(input.name);
     let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else { return true };
-    // What the session holds under a prefix is not for a workflow to know.
+    // A workflow cannot know which values the session holds under a prefix.
     Scope::of(key) != Scope::Session || known.iter().any(|known| **known == *key)
 }
 
-/// Whether the value of an input is where it is looked for inside: an output of the same name is the key of the
-/// workflow around, and a key with a prefix is the session's everywhere. Not so for an instance that reads one key and
-/// writes another.
-fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
+/// Returns `true` if the nested workflow finds the value of an input without a copy. An output of
+/// the same name is the key of the outer workflow, and a key with a prefix is a session key
+/// everywhere. An instance that reads one key and writes another needs the copy.
+fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
     let inside = if is_output { stored(scope, input.name) } else { input.name.into() };
@@ -84,7 +91,7 @@ fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
 }
 
-fn missing(name: &str, cx: &Context) -> Error {
+fn missing_input(name: &str, cx: &Context) -> Error {
     let key = cx.name_around(name);
     let message = if name == key {
         format!("the workflow's input `{name}` reads a key that nothing has written")
@@ -95,22 +102,24 @@ fn missing(name: &str, cx: &Context) -> Error {
         .with_help(format!("write `{key}` before it, or give the input a default"))
 }
 
-/// The `state` keys in there: those of the workflow, also those around a tree that was built at run time.
-pub(super) fn states(workflow: &dyn Wired, cx: &Context) -> Option<Arc<[Key]>> {
+/// Returns the `state` keys of the workflow. For a tree that was built at run time, these include
+/// the `state` keys around it.
+pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::owned);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
     let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();
     all.peek().is_some().then(|| all.collect())
 }
 
-/// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only
-/// when no key of its name can have been written, whatever an older run has left in the session.
-pub(super) fn known(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
+/// Returns the keys that this workflow can write, for the defaults of nested workflows. Such a
+/// default applies only if no key of its name can have been written, even if an older run has left
+/// a value in the session.
+pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
     if !spec.steps.iter().any(has_defaults) {
         return None;
     }
     let inputs = spec.inputs.iter().map(|input| input.name);
     let declared = spec.lets.iter().chain(spec.states).chain(spec.outputs).map(|key| key.name);
-    let steps = spec.steps.iter().flat_map(written);
+    let steps = spec.steps.iter().flat_map(written_keys);
     Some(inputs.chain(declared).chain(steps).map(Box::from).collect())
 }

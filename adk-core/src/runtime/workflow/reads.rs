@@ -9,37 +9,37 @@ use serde_json::{Value, json};
 use std::fmt::Arguments;
 use std::sync::Arc;
 
-/// Whether the `bool` key of an `until` is true.
+/// Returns the value of the `bool` key of an `until`.
 pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
     let what = format_args!("`until = {key}`");
-    match &*value(what, key, cx)? {
+    match &*committed_value(what, key, cx)? {
         Value::Bool(yes) => Ok(*yes),
-        other => Err(typed(what, key, "a `bool`", other, cx)),
+        other => Err(type_error(what, key, "a `bool`", other, cx)),
     }
 }
 
-/// The value of the key of a `match`.
-pub(super) fn subject(key: &str, cx: &Context) -> Result<Arc<Value>> {
-    value(format_args!("`match {key}`"), key, cx)
+/// Returns the value of the key of a `match`.
+pub(super) fn match_value(key: &str, cx: &Context) -> Result<Arc<Value>> {
+    committed_value(format_args!("`match {key}`"), key, cx)
 }
 
-/// The list of an `each`.
-pub(super) fn list(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
+/// Returns the list of an `each`.
+pub(super) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
-    let list = value(what, key, cx)?;
-    if list.is_array() { Ok(list) } else { Err(typed(what, key, "a list", &list, cx)) }
+    let list = committed_value(what, key, cx)?;
+    if list.is_array() { Ok(list) } else { Err(type_error(what, key, "a list", &list, cx)) }
 }
 
-/// The elements that an `each` runs for.
+/// The elements for which an `each` runs.
 pub(super) struct Elements {
     pub(super) list: Arc<Value>,
-    /// How many of them.
+    /// Number of elements that run.
     pub(super) count: usize,
-    /// The event that says how many are left out.
+    /// The event that reports how many elements are left out.
     pub(super) left_out: Option<Box<Event>>,
 }
 
-/// The elements of an `each`: all of its list, or as many as its `max` allows.
+/// Returns the elements of an `each`: its whole list, or the first `max` elements.
 pub(super) fn elements(
     item: &str,
     key: &str,
@@ -47,9 +47,10 @@ pub(super) fn elements(
     over: Over,
     cx: &Context,
 ) -> Result<Elements> {
-    let list = list(item, key, cx)?;
+    let list = list_value(item, key, cx)?;
     let length = list.as_array().map_or(0, Vec::len);
-    // A block that has begun runs for as many elements as were decided then, whatever `max` it has now.
+    // A resumed block keeps the number of elements from its first execution, even if its `max` has
+    // changed.
     let decided = cx.run.replay.as_ref().and_then(|replay| replay.elements(cx.path(), length));
     let max = decided.or(max.map(|max| max as usize)).filter(|max| *max < length);
     let Some(max) = max else {
@@ -71,8 +72,8 @@ pub(super) fn elements(
         .at(cx.path()))
 }
 
-/// The value of the key of a `match` is none that an arm could be for.
-pub(super) fn no_arm(key: &str, error: Error, cx: &Context) -> Error {
+/// Makes the error for a `match` whose key holds a value that no arm can match.
+pub(super) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
     let message = format!("`match {key}` selects no arm: {}", error.message());
     Error::new(error.kind(), message)
         .with_help(format!("write `{key}` as the type of its patterns"))
@@ -80,7 +81,7 @@ pub(super) fn no_arm(key: &str, error: Error, cx: &Context) -> Error {
         .at(cx.path())
 }
 
-fn value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
+fn committed_value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
     cx.committed(key).ok_or_else(|| {
         let message = format!("{what} reads a key that nothing has written");
         Error::new(ErrorKind::KeyMissing, message)
@@ -89,7 +90,7 @@ fn value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
     })
 }
 
-fn typed(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
+fn type_error(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
     let message = format!("{what} needs {wanted}, but the key holds {}", shown(found));
     Error::new(ErrorKind::KeyType, message).with_help(format!("write `{key}` as {wanted}")).at(cx.path())
 }

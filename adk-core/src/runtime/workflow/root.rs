@@ -1,4 +1,4 @@
-//! The root of a run: where it begins, and with whom.
+//! The start of a run at its root, and the choice of the agent that continues a conversation.
 
 use super::team::Team;
 use super::turn::run;
@@ -7,41 +7,46 @@ use crate::runtime::run::{Context, Prepare};
 use crate::store::engine::BranchEnd;
 use crate::{Error, ErrorKind, Event, Name, Path, Result};
 
-/// Looks at the root before a run, and at those that it may hand over to.
+/// Checks the root before a run, and the agents that it may hand over to.
 pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
     agent.prepare_dyn(prepare);
-    if let Some(team) = team(agent) {
+    if let Some(team) = root_team(agent) {
         team.prepare(prepare);
     }
 }
 
-/// Runs the root. A root that may hand over is continued by the agent that answered last, as in ADK.
+/// Runs the root. If the root may hand over, the agent that answered last continues, as in ADK.
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
-    match team(agent) {
+    match root_team(agent) {
         None => run(agent, false, cx).await.map(drop),
         Some(team) => team.begin(false, cx).await.map(drop),
     }
 }
 
-/// A root that a macro has made is a workflow, so those below an agent are held by that agent.
-fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
-    Team::of(agent, || Name::shared(agent.meta().name), &|_| None)
+/// Returns the team of the root. Roots from macros are workflows, so the agents below another root
+/// are held by that root.
+fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
+    Team::from_agent(agent, || Name::shared(agent.meta().name), &|_| None)
 }
 
-/// Runs a branch of the root apart from its run.
+/// Runs one branch of the root in a process that does not drive the run.
 pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<BranchEnd> {
     agent.run_dyn(&mut cx).await?;
     cx.take_found().ok_or_else(|| {
-        let message =
-            format!("`{}` is no workflow that `workflow!` or a builder has made", agent.meta().name);
-        Error::new(ErrorKind::Config, message).with_help("its branches run where it runs")
+        let message = format!(
+            "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another process",
+            agent.meta().name
+        );
+        Error::new(ErrorKind::Config, message)
+            .with_help("run its branches in the process that drives the run")
     })
 }
 
-/// Who takes the user's message: who made the call that it answers, otherwise who answered last. One that could not hand
-/// over to all others, since it or one above it may not hand back, would keep the user for ever; then it is the one
-/// before it, in the end the root.
-pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
+/// Returns the member that receives the user's message: the member that made the call that the
+/// message answers, otherwise the member that answered last. A member that cannot reach all others,
+/// because it or an agent above it may not hand back, would keep the user forever. The reply before
+/// it then decides, and the root if no reply does.
+pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
     let message = history.find_back(Some).await?;
     let answered: Vec<&str> = message
@@ -51,16 +56,16 @@ pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
         .collect();
     if !answered.is_empty() {
         let calls = |event: &Event| event.function_calls().any(|call| answered.contains(&&*call.id));
-        let found = history.find_back(|event| member(team, event, base).filter(|_| calls(event)));
+        let found = history.find_back(|event| member_of_event(team, event, base).filter(|_| calls(event)));
         if let Some(member) = found.await? {
             return Ok(member);
         }
     }
     let found = history.find_back(|event| {
-        if event.author == "user" || !replies(event) {
+        if event.author == "user" || !is_reply(event) {
             return None;
         }
-        let member = member(team, event, base)?;
+        let member = member_of_event(team, event, base)?;
         let next = event.actions.transfer_to_agent.as_ref();
         let next = next.and_then(|name| team.target_of(member, name)).filter(|next| team.may_keep(*next));
         next.or_else(|| (member == 0 || team.may_keep(member)).then_some(member))
@@ -68,14 +73,14 @@ pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
     Ok(found.await?.unwrap_or(0))
 }
 
-/// The failure of a model is no reply.
-fn replies(event: &Event) -> bool {
+/// Returns `true` if the event is a reply. The failure of a model is not a reply.
+fn is_reply(event: &Event) -> bool {
     let failed = event.details.as_ref().is_some_and(|details| details.error_code.is_some());
     !failed || event.content.as_ref().is_some_and(|content| !content.parts.is_empty())
 }
 
-fn member(team: &Team<'_>, event: &Event, base: &Path) -> Option<usize> {
-    // From the agent upward, without rounds and turns.
+fn member_of_event(team: &Team<'_>, event: &Event, base: &Path) -> Option<usize> {
+    // The names from the agent up to the root, without rounds and turns.
     let names = std::iter::successors(Some(&event.path), |path| path.parent());
     let own = std::iter::successors(Some(base), |path| path.parent()).count();
     let names: Vec<_> = names.map(Path::name).collect();

@@ -1,4 +1,5 @@
-//! The scopes of keys that steps make: a workflow inside another, an instance with other keys, an element of an `each`.
+//! The key scopes of nested workflows, of instances with other keys, of elements of an `each`, and
+//! of an `else`.
 
 use crate::Name;
 use crate::runtime::run::KeyScope;
@@ -7,9 +8,10 @@ use crate::store::session::Scope;
 use adk_spec::effects::{Act, Effects};
 use std::sync::Arc;
 
-/// The keys of a workflow that is the step `name` of another: its outputs are keys of the other, the session's own
-/// keys stay what they are, and every other key is stored as `STEP/key`.
-pub(super) fn of_workflow(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+/// Returns the scope of a workflow that is the step `name` of another workflow. Its outputs are
+/// keys of the outer workflow, session keys keep their names, and every other key is stored as
+/// `STEP/key`.
+pub(super) fn workflow_scope(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
     let mut scope = KeyScope::closed(outer, name);
     for output in spec.outputs {
         let name = Name::shared(output.name);
@@ -21,24 +23,26 @@ pub(super) fn of_workflow(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScop
     scope
 }
 
-/// The keys of an instance that has others than its definition: `critic(draft = essay) -> essay_criticism`.
+/// Returns the scope of an instance whose keys differ from its definition: `critic(draft = essay)
+/// -> essay_criticism`.
 ///
-/// A key that it reads from one and writes to another is the one until it has been written, and then the other, so
-/// that an agent sees what it has set.
-pub(super) fn of_instance(
+/// A key may be read from one stored key and written to another. Reads use the first until the
+/// agent has written the key, and then the second, so that the agent sees its own writes.
+pub(super) fn instance_scope(
     meta: &AgentMeta<'_>,
     renames: &Renames<'_>,
     outer: Option<Arc<KeyScope>>,
 ) -> KeyScope {
     let mut scope = KeyScope::renames(outer);
     for (own, read) in renames.reads {
-        scope.map(Name::shared(own), Name::shared(read), &Name::shared(written_as(meta, renames, own)));
+        scope.map(Name::shared(own), Name::shared(read), &Name::shared(written_key(meta, renames, own)));
     }
     for (key, written) in meta.writes.iter().zip(renames.writes) {
         if renames.reads.iter().any(|(own, _)| *own == key.name) {
             continue;
         }
-        // A workflow takes its inputs from the keys around; what is an output alone is one key inside and outside.
+        // A workflow reads its inputs from the keys around it; an output that is not an input is
+        // one key inside and outside.
         let taken = meta.kind != AgentKind::Workflow || meta.reads.iter().any(|read| read.name == key.name);
         let read = if taken { key.name } else { written };
         scope.map(Name::shared(key.name), Name::shared(read), &Name::shared(written));
@@ -46,11 +50,12 @@ pub(super) fn of_instance(
     scope
 }
 
-/// The keys of one element of the `each` of that name: `own` are stored as `each_1[3]/note`.
+/// Returns the scope of one element of the `each` with the name `each`. The keys `own` are stored
+/// as `each_1[3]/note`.
 ///
-/// What an element of an earlier round or run has left there is not seen: its own keys, and those of workflows inside,
-/// hold nothing at its start.
-pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
+/// An element does not see values of an element of an earlier round or run: its own keys, and the
+/// keys of workflows inside it, hold no values at its start.
+pub(super) fn element_scope(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
     let mut scope = KeyScope::element(outer, each.clone(), index);
     for name in own {
         scope.map_to_own(name.clone());
@@ -58,20 +63,22 @@ pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Ar
     scope
 }
 
-/// The keys of the `else` of the try of that name: its error is stored as `try_1/error`.
-pub(super) fn of_else(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+/// Returns the scope of the `else` of the `try` with this name. Its error is stored as
+/// `try_1/error`.
+pub(super) fn else_scope(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
     KeyScope::with_own(outer, name, Name::literal(ERROR_KEY))
 }
 
-/// How an instance calls the key that its definition writes as `key`.
-fn written_as<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> &'a str {
+/// Returns the name in the instance of the key that its definition writes as `key`.
+fn written_key<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> &'a str {
     let mut all = meta.writes.iter().zip(renames.writes);
     all.find(|(own, _)| own.name == key).map_or(key, |(_, written)| written)
 }
 
-/// The keys that something which belongs to a step can write, by their names at its place; those of a workflow inside are
-/// its outputs. Keys of the session are not among them.
-pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
+/// Returns the keys that a step can write, including its tools and transfer targets, by their names
+/// outside of the step. For a nested workflow these are its outputs. Session keys with a prefix are
+/// not included.
+pub(super) fn written_keys<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
     let effects = match step.kind {
         StepKind::Agent { meta, .. } => Some(Effects::writes(meta, &step.renames).outside()),
         _ => None,
@@ -80,10 +87,11 @@ pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
     writes.map(|effect| effect.key).filter(|key| Scope::of(key) == Scope::Session)
 }
 
-/// Whether a workflow that belongs to a step takes an input that has a default.
+/// Returns `true` if a workflow that belongs to the step has an input with a default.
 pub(super) fn has_defaults(step: &Step<'_>) -> bool {
     let StepKind::Agent { meta, .. } = step.kind else { return false };
-    // Each start of a workflow asks this of all its steps, and most of them need no walk.
+    // Each start of a workflow makes this check for all its steps, and most steps need no walk over
+    // their effects.
     if meta.transfer.is_empty() && meta.tools.is_empty() && !meta.reads.iter().any(|key| key.optional) {
         return false;
     }

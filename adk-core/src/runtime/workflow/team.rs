@@ -1,9 +1,11 @@
-//! Agents that hand over to each other: one that may transfer, and those below it.
+//! [`Team`]: agents that hand over to each other, an agent that may transfer and the agents below
+//! it.
 //!
-//! A team has one turn at the place of its first agent, in which one member runs at a time. Who ends without handing over
-//! ends the turn. The members' model calls are counted per member for the whole turn, since that is what `bounds` counts.
+//! A team has one turn at the place of its first agent, and one member runs at a time. The turn
+//! ends when a member ends without a handover. The model calls are counted per member over the
+//! whole turn, since `bounds` counts them in this way.
 
-use super::root::continues;
+use super::root::continuing_member;
 use super::turn::run;
 use crate::flow::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
@@ -12,13 +14,14 @@ use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 
-/// Finds the agent of a description, for agents that do not hold those below them themselves.
-pub(super) type Find<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
+/// Finds the agent of a description, for agents that do not hold the agents below them.
+pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
-/// The members, each after its parent.
+/// The members of a team. A parent comes before its children.
 pub(super) struct Team<'a> {
     members: Vec<Member<'a>>,
-    /// The first one is an instance (`as second`), whose name is the prefix of the others.
+    /// Whether the first member is an instance (`as second`), whose name is the prefix of the other
+    /// names.
     is_instance: bool,
 }
 
@@ -27,32 +30,33 @@ pub(super) struct Member<'a> {
     hand: Handover<'a>,
     parent: Option<usize>,
     name: Name,
-    /// It is a step of a workflow, so the names inside it are its own, as in an instance.
-    closed: bool,
-    /// How often it has been run here.
+    /// Whether the member is a step of a workflow. The names inside it are then its own, as in an
+    /// instance.
+    is_closed: bool,
+    /// Number of turns of the member in this turn of the team.
     turns: u32,
-    /// Its model calls here.
+    /// Number of model calls of the member in this turn of the team.
     calls: u32,
 }
 
 impl<'a> Team<'a> {
-    /// Whether an agent can hand over to others.
+    /// Returns `true` if the agent can hand over to others.
     pub(super) fn is_led_by(agent: &dyn DynAgent) -> bool {
         let hand = agent.handover_dyn();
         hand.decides && !(hand.agents.is_empty() && agent.meta().transfer.is_empty())
     }
 
-    /// The team of an agent; `None` for one that can hand over to nobody.
-    pub(super) fn of(
+    /// Returns the team of an agent; `None` if the agent cannot hand over.
+    pub(super) fn from_agent(
         agent: &'a dyn DynAgent,
         name: impl FnOnce() -> Name,
-        find: Find<'_, 'a>,
+        find: FindAgent<'_, 'a>,
     ) -> Option<Self> {
         if !Self::is_led_by(agent) {
             return None;
         }
         let hand = agent.handover_dyn();
-        let first = Member { agent, hand, parent: None, name: name(), closed: false, turns: 0, calls: 0 };
+        let first = Member { agent, hand, parent: None, name: name(), is_closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first], is_instance: false };
         let mut at = 0;
         while at < team.members.len() {
@@ -62,12 +66,12 @@ impl<'a> Team<'a> {
         Some(team)
     }
 
-    /// The same for an instance of that agent.
-    pub(super) fn instance(self, is_instance: bool) -> Self {
+    /// Sets whether the first member is an instance.
+    pub(super) fn with_instance(self, is_instance: bool) -> Self {
         Self { is_instance, ..self }
     }
 
-    fn add_below(&mut self, parent: usize, find: Find<'_, 'a>) {
+    fn add_below(&mut self, parent: usize, find: FindAgent<'_, 'a>) {
         let Member { agent, hand, .. } = self.members[parent];
         if !hand.decides {
             return;
@@ -81,16 +85,17 @@ impl<'a> Team<'a> {
         };
         let found = hand.agents.is_empty();
         for (name, agent) in held {
-            // Names of a tree are checked; a tree that was made by hand must not go in circles.
+            // The names of a checked tree are unique; for a hand-made tree this check prevents a
+            // cycle.
             if self.members.iter().all(|member| member.name != name) {
-                let (hand, closed) =
+                let (hand, is_closed) =
                     (agent.handover_dyn(), found && agent.meta().kind == AgentKind::Workflow);
                 self.members.push(Member {
                     agent,
                     hand,
                     parent: Some(parent),
                     name,
-                    closed,
+                    is_closed,
                     turns: 0,
                     calls: 0,
                 });
@@ -98,17 +103,18 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Looks at all members but the first, which is at the place of `prepare`.
+    /// Prepares all members but the first, which the caller prepares at the current place.
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
-            let above = self.above(at, prepare.above(), None);
+            let above = self.inherited_by(at, prepare.above(), None);
             prepare.below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
         }
     }
 
-    /// What a member has from those above it; `around` is what the first one has, and `scope` are its keys.
-    fn above(
+    /// Returns the values that a member inherits from the agents above it. `around` holds the
+    /// values that the first member inherits, and `scope` holds its keys.
+    fn inherited_by(
         &self,
         at: usize,
         around: Option<&Arc<Above>>,
@@ -129,50 +135,52 @@ impl<'a> Team<'a> {
         Some(Arc::new(above))
     }
 
-    /// Runs the turn: at the root of a run it is continued by the member that answered last.
+    /// Runs the turn. At the root of a run, the member that answered last continues.
     ///
-    /// `begun`: the first member has begun already.
+    /// `begun` says whether the first member has begun already.
     ///
-    /// Boxed here, since few agents have a team and all would carry its future: workflows may be nested deep.
+    /// The future is boxed here: few agents have a team, but all would carry its future, and
+    /// workflows may be nested deep.
     pub(super) fn begin<'c>(self, begun: bool, cx: &'c mut Context) -> BoxFuture<'c, Result<(Flow, Path)>>
     where
         'a: 'c,
     {
         Box::pin(async move {
-            let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
+            let first = if cx.path().parent().is_none() { continuing_member(&self, cx).await? } else { 0 };
             self.run(first, begun, cx).await
         })
     }
 
-    /// Runs the turn, begun by the member `at`, at the current place, which is that of the first member. All members have
-    /// its keys, also those of an instance. Gives who ended it.
+    /// Runs the turn from the member `at`, at the current place, which is the place of the first
+    /// member. All members use the keys of the first member, also if it is an instance. Returns the
+    /// flow and the path of the member that ended the turn.
     async fn run(mut self, mut at: usize, begun: bool, cx: &mut Context) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
         // The prefix of the names of all members but the first.
         let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
         let mut exit = None;
         loop {
-            let seat = self.seat(at, inside.as_ref(), cx);
+            let seat = self.handover_state(at, inside.as_ref(), cx);
             let member = &mut self.members[at];
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
             let path = if first { base.clone() } else { self.path(at, &base) };
-            let Member { agent, closed, .. } = self.members[at];
+            let Member { agent, is_closed, .. } = self.members[at];
             let ran = match at {
-                0 if first => here(agent, begun, seat, cx).await,
-                0 => there(agent, closed, seat, path.clone(), cx).await,
+                0 if first => run_member(agent, begun, seat, cx).await,
+                0 => run_member_at(agent, is_closed, seat, path.clone(), cx).await,
                 _ => {
-                    let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
+                    let above = self.inherited_by(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
                     let instance = std::mem::replace(&mut cx.instance, inside.clone());
-                    let ran = there(agent, closed, seat, path.clone(), cx).await;
+                    let ran = run_member_at(agent, is_closed, seat, path.clone(), cx).await;
                     (cx.above, cx.instance) = (above, instance);
                     ran
                 }
             };
             let (flow, seat) = ran.map_err(|error| error.at(&path))?;
             self.members[at].calls = seat.calls;
-            // A requested end of the loop holds, even if another member goes on in the meantime.
+            // A requested end of a loop holds even if another member continues after it.
             let ended = exit.take().unwrap_or((flow, path));
             match seat.next.and_then(|next| seat.targets.get(next)) {
                 None => return Ok(ended),
@@ -182,24 +190,25 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// The member that is reached from the first one by these names.
+    /// Returns the member that these names lead to from the first member.
     pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
         let mut names = names;
         names.try_fold(0, |at, name| self.children(at).find(|child| *self.members[*child].name == *name))
     }
 
-    /// The member of that name that another may hand over to.
+    /// Returns the member with this name, if the member `from` may hand over to it.
     pub(super) fn target_of(&self, from: usize, name: &str) -> Option<usize> {
         self.targets(from).map(|(at, _)| at).find(|at| *self.members[*at].name == *name)
     }
 
-    /// Whether a member may stay with the user: from there everybody can be reached, over the first one.
+    /// Returns `true` if a member may keep the conversation: from it, all members can be reached
+    /// through the first one.
     pub(super) fn may_keep(&self, at: usize) -> bool {
         let mut upward = std::iter::successors(Some(at), |&at| self.members[at].parent);
         upward.all(|at| self.members[at].hand.decides && !self.members[at].hand.not_to_parent)
     }
 
-    /// The place of a member: below its parent, each turn after the first with its number.
+    /// Returns the path of a member, below its parent. Each turn after the first adds its number.
     fn path(&self, at: usize, base: &Path) -> Path {
         let mut names = Vec::new();
         let mut upper = at;
@@ -214,15 +223,17 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// The handover state of a member; `inside` is the prefix of the names of all but the first.
-    fn seat(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
+    /// Returns the handover state of a member. `inside` is the prefix of the names of all members
+    /// but the first.
+    fn handover_state(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
         let member = &self.members[at];
         let targets = self.targets(at);
         let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, inside, cx)).collect();
         Seat { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
     }
 
-    /// Whom a member may hand over to, in ADK's order: those below it, its parent, the others of its parent.
+    /// Returns the members to which a member may hand over, in ADK's order: its children, its
+    /// parent, the other children of its parent.
     fn targets(&self, at: usize) -> impl Iterator<Item = (usize, bool)> {
         let Member { hand, parent, .. } = self.members[at];
         let below = self.children(at).filter(move |_| hand.decides).map(|child| (child, false));
@@ -232,8 +243,8 @@ impl<'a> Team<'a> {
         below.chain(up).chain(peers.filter(move |peer| *peer != at).map(|peer| (peer, false)))
     }
 
-    fn children(&self, of: usize) -> impl Iterator<Item = usize> {
-        (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(of))
+    fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
+        (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(parent))
     }
 
     fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> Target {
@@ -251,28 +262,28 @@ impl<'a> Team<'a> {
 }
 
 /// Runs a member at the current place.
-async fn here(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
+async fn run_member(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
     cx.frame.seat = Some(Box::new(seat));
     let flow = run(agent, begun, cx).await?;
     Ok((flow, cx.frame.seat.take().map_or_else(Seat::default, |seat| *seat)))
 }
 
 /// Runs a member at a place of its own.
-async fn there(
+async fn run_member_at(
     agent: &dyn DynAgent,
-    closed: bool,
+    is_closed: bool,
     seat: Seat,
     path: Path,
     cx: &mut Context,
 ) -> Result<(Flow, Seat)> {
     let outer = cx.enter_at(path);
-    let author = closed.then(|| cx.author().clone());
+    let author = is_closed.then(|| cx.author().clone());
     let instance = author.map(|author| cx.instance.replace(author));
-    let ran = here(agent, false, seat, cx).await;
+    let ran = run_member(agent, false, seat, cx).await;
     if let Some(instance) = instance {
         cx.instance = instance;
     }
-    // What it has used belongs to the turn of the team.
+    // The usage of the member belongs to the turn of the team.
     if let Some(usage) = cx.leave(outer).usage {
         *cx.frame.usage.get_or_insert_default() += usage;
     }

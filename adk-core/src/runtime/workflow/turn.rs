@@ -1,9 +1,9 @@
-//! One turn of one agent: entry, run, and the check of its effects.
+//! One turn of one agent: the entry, the execution, and the check of its effects.
 
-use super::lifecycle::{self, Begun, Who};
+use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::team::Team;
 use super::walk::Walk;
-use super::{again, checkpoint, scopes};
+use super::{checkpoint, resume, scopes};
 use crate::flow::Flow;
 use crate::panic::Caught;
 use crate::runtime::agent::DynAgent;
@@ -12,11 +12,11 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
-/// made it.
-// As a block: an `async fn` holds what it is given twice.
+/// Runs an agent as a step that was entered. `outer` is the frame from before the entry. Returns
+/// the exit of the turn, if any, with the path of the agent that made it.
+// An `async fn` would hold its arguments twice; an `async` block holds them once.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
-pub(super) fn turn(
+pub(super) fn run_turn(
     walk: &Walk<'_>,
     at: usize,
     agent: &dyn DynAgent,
@@ -26,30 +26,32 @@ pub(super) fn turn(
     async move {
         let (workflow, step) = (walk.workflow, &walk.steps[at]);
         let is_root = workflow.root() == Some(at);
-        let team = Team::of(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
-            .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
-        let around = Around::enter(agent, step, cx);
-        // Only a part of a workflow is found again by its path alone: an agent runs what it likes below itself.
+        let team = Team::from_agent(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
+            .map(|team| team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
+        let around = OuterNames::enter(agent, step, cx);
+        // A remote branch is found by its path alone, which only works for parts of a workflow: an
+        // agent may run anything below itself.
         let addressable = cx.is_addressable;
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
-        // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+        // A finished workflow is walked again, because its loops are part of the outcome. The
+        // agents in it do not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
-        let repeats = walk.repeats(at, cx);
+        let repeats = walk.may_repeat(at, cx);
         let before = match &cx.run.replay {
             Some(_) if is_marked && !repeats => cx.finished_before().await,
             _ => None,
         };
-        // One that is not run again has its mark, with what it used.
+        // An agent that does not run again is marked as finished already, with its usage.
         let is_marked = is_marked && before.is_none();
         let mut by = None;
         let ran = match (before, team) {
             (Some(flow), _) => Ok(flow),
-            (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await,
+            (None, _) if repeats => Box::pin(resume::run_turns(agent, step.name, cx)).await,
             (None, Some(team)) => team.begin(is_root, cx).await.map(|(flow, member)| {
                 by = Some(member);
                 flow
             }),
-            // A root is the whole tree, which has begun already.
+            // A root agent is the whole tree, which has begun already.
             (None, None) => run(agent, is_root, cx).await,
         };
         cx.is_addressable = addressable;
@@ -71,20 +73,20 @@ pub(super) fn turn(
     }
 }
 
-/// Whether the turn of an agent is [`plain`]: it is no workflow, hands over to nobody and has the names and keys of what is
-/// around, nobody watches it, and there is no record of it.
+/// Returns `true` if [`run_plain`] suffices for the agent: it is not a workflow, cannot hand over,
+/// has no renamed keys, is not observed, and the run is not a replay.
 pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Context) -> bool {
     agent.meta().kind != AgentKind::Workflow
         && !Team::is_led_by(agent)
         && walk.steps[at].renames == Renames::NONE
         && walk.workflow.root() != Some(at)
         && cx.run.replay.is_none()
-        && !is_seen(Who::Agent(agent), cx)
+        && !is_observed(LifecycleNode::Agent(agent), cx)
 }
 
-/// The same as [`turn`] for an agent that needs less, as most do.
+/// Runs an agent as [`run_turn`] does, without the work that most agents do not need.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
-pub(super) fn plain(
+pub(super) fn run_plain(
     agent: &dyn DynAgent,
     outer: Frame,
     cx: &mut Context,
@@ -92,7 +94,7 @@ pub(super) fn plain(
     async move {
         let addressable = std::mem::replace(&mut cx.is_addressable, false);
         cx.frame.announced = Some(agent.announced_dyn());
-        let ran = body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx));
+        let ran = run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx));
         cx.is_addressable = addressable;
         if let Ok(flow) = &ran {
             cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
@@ -106,15 +108,15 @@ pub(super) fn plain(
     }
 }
 
-/// What an instance replaces in the context, where it does.
-pub(super) struct Around {
+/// The prefix of names and the key scope that an instance has replaced in the context.
+pub(super) struct OuterNames {
     instance: Option<Option<Name>>,
     scope: Option<Option<Arc<KeyScope>>>,
 }
 
-impl Around {
-    /// The name of an instance of a workflow (`as second`) is the prefix of all names inside it. Its keys are those
-    /// that its step says.
+impl OuterNames {
+    /// Sets the names and keys of an instance. The name of a workflow instance (`as second`) is the
+    /// prefix of all names inside it; its step defines its keys.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
             return Self { instance: None, scope: None };
@@ -122,7 +124,7 @@ impl Around {
         let own = (instance && agent.meta().kind == AgentKind::Workflow).then(|| cx.author().clone());
         let instance = own.map(|own| cx.instance.replace(own));
         let scope = (step.renames != Renames::NONE).then(|| {
-            let scope = scopes::of_instance(meta, &step.renames, cx.scope.clone());
+            let scope = scopes::instance_scope(meta, &step.renames, cx.scope.clone());
             cx.scope.replace(Arc::new(scope))
         });
         Self { instance, scope }
@@ -138,32 +140,33 @@ impl Around {
     }
 }
 
-/// Runs an agent at the current place, between its callbacks unless it has begun already.
+/// Runs an agent at the current place, with its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let ran = match (!begun).then_some(Who::Agent(agent)).filter(|who| is_seen(*who, cx)) {
-        // In a box: few agents are watched.
-        Some(who) => Box::pin(watched(agent, who, cx)).await,
-        None => body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx)),
+    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|node| is_observed(*node, cx)) {
+        // Boxed, because few agents are watched.
+        Some(node) => Box::pin(run_watched(agent, node, cx)).await,
+        None => run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx)),
     };
     cx.frame.announced = around;
     ran
 }
 
-/// Whether anybody looks when it begins and ends.
-fn is_seen(who: Who<'_>, cx: &Context) -> bool {
-    who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
+/// Returns `true` if callbacks, plugins, a trace or lifecycle events observe the begin and the end
+/// of the agent.
+fn is_observed(node: LifecycleNode<'_>, cx: &Context) -> bool {
+    node.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
 
-async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
+async fn run_watched(agent: &dyn DynAgent, node: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
     let watch = Watch::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
-    let ran = between(agent, who, cx).await;
+    let ran = run_between_callbacks(agent, node, cx).await;
     if has_span {
         cx.leave_span(&ran);
     }
     if let Err(error) = &ran {
-        Box::pin(who.fail(error, cx)).await;
+        Box::pin(node.fail(error, cx)).await;
     }
     if let Some(watch) = watch {
         watch.end(lifecycle::outcome(&ran, cx)).await;
@@ -171,57 +174,61 @@ async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result
     ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
-    let begun = who.begin(cx).await?;
+async fn run_between_callbacks(
+    agent: &dyn DynAgent,
+    node: LifecycleNode<'_>,
+    cx: &mut Context,
+) -> Result<(Flow, BeginOutcome)> {
+    let begun = node.begin(cx).await?;
     let mut flow = Flow::Continue;
-    if begun == Begun::Runs {
-        flow = body(agent, cx).await?;
+    if begun == BeginOutcome::Runs {
+        flow = run_body(agent, cx).await?;
         if !cx.frame.ends_unasked {
-            who.end(cx).await?;
+            node.end(cx).await?;
         }
     }
-    Ok((looked_at(agent, flow, cx)?, begun))
+    Ok((checked_flow(agent, flow, cx)?, begun))
 }
 
-/// How the turn ends, and whether it may end so.
-fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
+/// Returns the flow with which the turn ends. Checks that the agent may end in this way.
+fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     let flow = match flow {
-        Flow::Continue => lifecycle::asked(cx),
+        Flow::Continue => lifecycle::requested_flow(cx),
         flow => flow,
     };
     let meta = agent.meta();
     match flow {
-        // Who goes on writes in its place.
+        // After a handover the next member writes the key in place of this one.
         Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
-        Flow::Continue => wrote(meta, cx)?,
-        // What is inside of a workflow has announced its exits there.
+        Flow::Continue => check_written(meta, cx)?,
+        // The agents inside a workflow have announced their exits there.
         _ if meta.kind == AgentKind::Workflow => {}
-        _ => lifecycle::announced(Some(meta), &flow, cx)?,
+        _ => lifecycle::check_announced(Some(meta), &flow, cx)?,
     }
     Ok(flow)
 }
 
-async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     let flow = match Caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
             let error = Error::new(ErrorKind::Panic, message);
-            return Err(error.with_help("this is a defect of the agent's own code"));
+            return Err(error.with_help("fix the panic in the code of the agent"));
         }
     };
     cx.flush().await?;
-    // That of a workflow belongs to its body.
+    // A workflow emits its end at the end of its body.
     let kind = agent.meta().kind;
-    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
-        checkpoint::ended(cx).await?;
+    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::emits_end(kind, cx) {
+        checkpoint::emit_end(cx).await?;
     }
     Ok(flow)
 }
 
-/// An agent that ends without its key fails the run. The outputs of a workflow are
-/// written by agents inside.
-fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
+/// Checks that the agent has written its keys; a missing key fails the run. Agents inside a
+/// workflow write the outputs of the workflow.
+fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     if meta.kind == AgentKind::Workflow || !cx.config().require_keys {
         return Ok(());
     }

@@ -1,14 +1,15 @@
-//! The walk over the flat list of steps: an exit is a jump, only what runs at the same time recurses.
+//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only concurrent parts and
+//! nested agents recurse.
 
 mod end;
 mod exit;
 
-use self::end::Next;
+use self::end::BlockTransition;
 pub(super) use self::exit::{Exit, Walked};
-use super::lifecycle::{self, Begun, Who};
+use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
-use super::turn::{is_plain, plain, turn};
-use super::wired::Wired;
+use super::step_table::StepTable;
+use super::turn::{is_plain, run_plain, run_turn};
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
@@ -17,26 +18,28 @@ use std::future::ready;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A block that the walk is in.
-pub(super) struct Open {
+/// A block that the walk has entered and not left.
+pub(super) struct EnteredBlock {
     pub(super) at: usize,
-    /// What the context was before the block was entered.
+    /// The frame of the context from before the block was entered.
     outer: Frame,
-    /// The round, for a loop; otherwise 0.
+    /// The round of a loop; 0 for other blocks.
     pub(super) round: u32,
-    /// How many rounds the record holds, once that was asked.
+    /// Number of rounds in the journal, once it was looked up.
     begun: Option<u32>,
-    /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
+    /// An exit that waits until the block has run to its end
+    /// (`RunConfig::escalate_ends_all_loops`).
     escalated: Option<Box<Exit>>,
-    /// The meter around, of a block with a budget.
+    /// The outer meter, if the block has a budget.
     meter: Option<Option<Arc<Meter>>>,
-    /// Tells of its end, where that was asked for, and how it ended.
+    /// The watch that reports the end of the block, and the outcome to report. Set only if the
+    /// block is observed.
     watch: Option<Box<(Box<Watch>, LifecycleOutcome)>>,
 }
 
-impl Open {
-    /// Keeps how it ended, for its last lifecycle event.
-    fn ends(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
+impl EnteredBlock {
+    /// Sets the outcome for the last lifecycle event.
+    fn set_outcome(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
         if let Some(watch) = &mut self.watch {
             watch.1 = outcome();
         }
@@ -44,34 +47,40 @@ impl Open {
 }
 
 pub(super) struct Walk<'a> {
-    pub(super) workflow: &'a (dyn Wired + Sync),
+    pub(super) workflow: &'a (dyn StepTable + Sync),
     pub(super) steps: &'a [Step<'a>],
 }
 
 impl<'a> Walk<'a> {
-    pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
-        let mut open: Vec<Open> = Vec::new();
+    pub(super) async fn run_steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
+        let mut open: Vec<EnteredBlock> = Vec::new();
         let walked = boxed(|| self.walk(range, &mut open, cx)).await;
         if !open.is_empty() {
-            Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
+            Box::pin(self.leave_all(open, walked.as_ref().err(), cx)).await;
         }
         walked
     }
 
-    /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
-    async fn give_up(&self, mut open: Vec<Open>, error: Option<&Error>, cx: &mut Context) {
+    /// Leaves all entered blocks, since an agent that runs a workflow itself may continue after an
+    /// error.
+    async fn leave_all(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
         while let Some(block) = open.pop() {
-            if let (Some(error), Some(who)) = (error, self.who(block.at)) {
-                who.fail(error, cx).await;
+            if let (Some(error), Some(node)) = (error, self.lifecycle_node(block.at)) {
+                node.fail(error, cx).await;
             }
             if let (Some(error), Some(watch)) = (error, block.watch) {
-                watch.0.end(lifecycle::failed(error, cx)).await;
+                watch.0.end(lifecycle::failed_outcome(error, cx)).await;
             }
             self.go_back(block.at, block.outer, block.meter, cx);
         }
     }
 
-    async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
+    async fn walk(
+        &self,
+        range: Range<usize>,
+        open: &mut Vec<EnteredBlock>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
         let mut at = range.start;
         let is_whole = range == (0..self.steps.len());
         let mut left = None;
@@ -80,16 +89,17 @@ impl<'a> Walk<'a> {
             let (next, exit) = match step.kind {
                 StepKind::Agent { .. } => {
                     let agent = self.workflow.agent(at);
-                    let agent = agent.ok_or_else(|| self.broken(at, "has no agent"))?;
+                    let agent = agent.ok_or_else(|| self.defect(at, "has no agent"))?;
                     if cx.config().resumable {
                         Box::pin(self.announce(at, is_whole, open, cx)).await?;
                     }
                     let outer = self.go_to(at, cx);
-                    // Only a workflow can be in another without end; of the others few need more than this.
+                    // Only workflows may nest to any depth; most other agents need no more than
+                    // this.
                     let ended = if is_plain(self, at, agent, cx) {
-                        plain(agent, outer, cx).await?
+                        run_plain(agent, outer, cx).await?
                     } else {
-                        boxed(|| turn(self, at, agent, outer, cx)).await?
+                        boxed(|| run_turn(self, at, agent, outer, cx)).await?
                     };
                     (at + 1, ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by })))
                 }
@@ -105,25 +115,26 @@ impl<'a> Walk<'a> {
                 | StepKind::Try(_) => {
                     self.announce(at, is_whole, open, cx).await?;
                     self.enter(at, open, cx);
-                    let begun = match self.watched(at, cx) {
-                        Some(who) => boxed(|| self.begin(who, at, open, cx)).await?,
-                        None => Begun::Runs,
+                    let begun = match self.watched_node(at, cx) {
+                        Some(node) => boxed(|| self.begin_block(node, at, open, cx)).await?,
+                        None => BeginOutcome::Runs,
                     };
-                    if begun == Begun::Skipped {
+                    if begun == BeginOutcome::Skipped {
                         (step.end + 1, self.leave(open, cx).await?)
                     } else if has_parts(&step.kind) {
                         self.announce_parallel(at, cx).await?;
-                        (step.end, self.parts_of(at, cx)?.await?.exit())
+                        (step.end, self.start_parts(at, cx)?.await?.into_exit())
                     } else {
-                        (self.inside(at, open, cx)?, None)
+                        (self.first_inside(at, open, cx)?, None)
                     }
                 }
                 StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => (at + 1, None),
-                StepKind::End => match self.end(at, open, cx)? {
-                    Next::Step(next) => (next, None),
-                    Next::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
-                    Next::Round(start) => {
-                        // A loop of agents that never wait lets others run, and can be cancelled.
+                StepKind::End => match self.end_block(at, open, cx)? {
+                    BlockTransition::Step(next) => (next, None),
+                    BlockTransition::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
+                    BlockTransition::Round(start) => {
+                        // Yields at times, so that a loop of agents that never wait can be
+                        // cancelled and lets other tasks run.
                         tokio::task::coop::consume_budget().await;
                         (start, None)
                     }
@@ -133,7 +144,7 @@ impl<'a> Walk<'a> {
             if let Some(exit) = exit
                 && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                let (next, outward) = boxed(|| self.exit(exit, at, open, cx)).await?;
+                let (next, outward) = boxed(|| self.follow_exit(exit, at, open, cx)).await?;
                 at = next;
                 left = left.or(outward);
             }
@@ -141,42 +152,50 @@ impl<'a> Walk<'a> {
         Ok(left.map_or(Walked::Through, Walked::Exit))
     }
 
-    /// A block as what begins and ends; the root of a tree does so as the tree.
-    fn who(&self, block: usize) -> Option<Who<'_>> {
-        (self.workflow.root() != Some(block)).then(|| Who::Block(self.workflow.callbacks(block)))
+    /// Returns a block as a lifecycle node. The block that is the whole tree begins and ends as the
+    /// tree does.
+    fn lifecycle_node(&self, block: usize) -> Option<LifecycleNode<'_>> {
+        (self.workflow.root() != Some(block)).then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
     }
 
     fn is_loop(&self, block: usize) -> bool {
         matches!(self.steps[block].kind, StepKind::Loop { .. })
     }
 
-    /// A block with callbacks, plugins or lifecycle events: few have any, and the others begin and end without a future.
-    fn watched(&self, block: usize, cx: &Context) -> Option<Who<'_>> {
-        self.who(block).filter(|who| cx.config().lifecycle_events || who.is_watched(cx))
+    /// Returns the lifecycle node of a block that is observed by callbacks, plugins or lifecycle
+    /// events. Few blocks are; the others begin and end without a future.
+    fn watched_node(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
+        self.lifecycle_node(block).filter(|node| cx.config().lifecycle_events || node.is_watched(cx))
     }
 
-    /// Goes into a block.
-    fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) {
+    /// Enters a block.
+    fn enter(&self, at: usize, open: &mut Vec<EnteredBlock>, cx: &mut Context) {
         let outer = self.go_to(at, cx);
         let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
-        open.push(Open { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
+        open.push(EnteredBlock { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
     }
 
-    /// Tells that a block begins, and asks whether it runs.
-    async fn begin(&self, who: Who<'_>, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Begun> {
-        let watch = Watch::begin(kind(&self.steps[at].kind), cx).await;
+    /// Reports the begin of a block, and returns whether the block runs.
+    async fn begin_block(
+        &self,
+        node: LifecycleNode<'_>,
+        at: usize,
+        open: &mut [EnteredBlock],
+        cx: &mut Context,
+    ) -> Result<BeginOutcome> {
+        let watch = Watch::begin(node_kind(&self.steps[at].kind), cx).await;
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
-        let begun = who.begin(cx).await.map_err(|error| error.at(cx.path()))?;
-        if let (Begun::Skipped, Some(block)) = (begun, open.last_mut()) {
-            block.ends(|| LifecycleOutcome::Skipped);
+        let begun = node.begin(cx).await.map_err(|error| error.at(cx.path()))?;
+        if let (BeginOutcome::Skipped, Some(block)) = (begun, open.last_mut()) {
+            block.set_outcome(|| LifecycleOutcome::Skipped);
         }
         Ok(begun)
     }
 
-    /// The first step inside of the block that was entered.
-    fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<usize> {
+    /// Returns the first step inside the entered block.
+    fn first_inside(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<usize> {
         match self.steps[at].kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {
@@ -186,29 +205,33 @@ impl<'a> Walk<'a> {
                 cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
                 Ok(at + 1)
             }
-            StepKind::Match { key } => self.arm(at, key, cx),
+            StepKind::Match { key } => self.select_arm(at, key, cx),
             _ => Ok(at + 1),
         }
     }
 
-    /// The parts of a block that run in contexts of their own. Made outside of the frame that awaits them, as in [`boxed`].
+    /// Returns a future that runs the parts of a block in contexts of their own. The function is
+    /// not inlined, so that the futures are not part of the frame that awaits them, as in
+    /// [`boxed`].
     #[inline(never)]
-    fn parts_of<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
+    fn start_parts<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
         Ok(match self.steps[at].kind {
             StepKind::Parallel { max_concurrency, first: true } => {
-                boxed(|| self.first(at, max_concurrency, cx))
+                boxed(|| self.run_first(at, max_concurrency, cx))
             }
-            StepKind::Parallel { max_concurrency, .. } => boxed(|| self.parallel(at, max_concurrency, cx)),
-            StepKind::Try(limits) => boxed(|| self.attempts(at, limits, cx)),
+            StepKind::Parallel { max_concurrency, .. } => {
+                boxed(|| self.run_parallel(at, max_concurrency, cx))
+            }
+            StepKind::Try(limits) => boxed(|| self.run_attempts(at, limits, cx)),
             StepKind::Each { item, list, max, over, max_concurrency } => {
                 let elements = reads::elements(item, list, max, over, cx)?;
-                boxed(|| self.each(at, item, elements, max_concurrency, cx))
+                boxed(|| self.run_each(at, item, elements, max_concurrency, cx))
             }
             _ => boxed(|| ready(Ok(Walked::Through))),
         })
     }
 
-    /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
+    /// Enters the place of a step. Returns the frame for [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
             cx.again(At::Once)
@@ -227,19 +250,20 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The first step of the arm that the value of the key selects.
-    fn arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
-        let value = reads::subject(key, cx)?;
+    /// Returns the first step of the arm that the value of the key selects.
+    fn select_arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
+        let value = reads::match_value(key, cx)?;
         let selected = self.workflow.select(at, &value);
-        let selected = selected.map_err(|error| reads::no_arm(key, error, cx))?;
+        let selected = selected.map_err(|error| reads::no_arm_error(key, error, cx))?;
         let arm = self.parts(at).nth(selected);
         arm.map(|arm| arm.start).ok_or_else(|| {
             let arms = self.parts(at).count();
-            self.broken(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
+            self.defect(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
         })
     }
 
-    /// The steps between the markers of each branch of a parallel, or of each arm of a match.
+    /// Returns the steps of each branch of a `parallel`, or of each arm of a `match`, without their
+    /// markers.
     pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
         let (mut at, end) = (block + 1, self.steps[block].end);
         std::iter::from_fn(move || {
@@ -250,20 +274,20 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// A defect of who made the workflow, which is no macro.
-    fn broken(&self, at: usize, why: &str) -> Error {
+    /// Makes the error for a defect in a workflow that no macro has generated.
+    fn defect(&self, at: usize, why: &str) -> Error {
         let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
         Error::new(ErrorKind::Config, message)
     }
 }
 
-/// Whether a block runs what is inside of it in contexts of their own.
+/// Returns `true` if a block runs its steps in contexts of their own.
 fn has_parts(kind: &StepKind<'_>) -> bool {
     matches!(kind, StepKind::Parallel { .. } | StepKind::Each { .. } | StepKind::Try(_))
 }
 
-/// What a block is called where it begins and ends.
-fn kind(kind: &StepKind<'_>) -> NodeKind {
+/// Returns the kind of a block for its lifecycle events.
+fn node_kind(kind: &StepKind<'_>) -> NodeKind {
     match kind {
         StepKind::Loop { .. } => NodeKind::Loop,
         StepKind::Parallel { .. } => NodeKind::Parallel,
@@ -274,7 +298,7 @@ fn kind(kind: &StepKind<'_>) -> NodeKind {
     }
 }
 
-/// A future of its own, which is made outside of the frame that awaits it. A frame that carried such futures would be
+/// Boxes a future outside of the frame that awaits it. Frames that hold such futures would be
 /// large, and workflows may be nested deep.
 #[inline(never)]
 pub(super) fn boxed<'a, F: Future + Send + 'a>(make: impl FnOnce() -> F) -> BoxFuture<'a, F::Output> {

@@ -5,7 +5,7 @@ use super::desk::desk;
 use super::plan;
 use crate::spec::{Store, of_agent, of_flow, spec};
 use crate::tree::{Agent, Flow, Nested, Node};
-use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
+use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
 use adk_core::Workflow;
 use adk_core::callback::{AgentCallbacks, CallbackContext};
 use adk_core::spec::{AgentMeta, Spec, StepKind};
@@ -93,7 +93,7 @@ fn skipping(seed: u64) -> AgentCallbacks {
     callbacks
 }
 
-impl Wired for Tree {
+impl StepTable for Tree {
     fn spec(&self) -> &Spec<'_> {
         &self.spec
     }

@@ -7,7 +7,7 @@ use super::stage::Stage;
 use crate::reference::{SESSION, Scope, Storage};
 use crate::spec::{Store, spec};
 use crate::tree::{Agent, Block, Flow, Kind, Nested, Node};
-use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
+use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
 use adk_core::Workflow;
 use adk_core::callback::{AgentCallbacks, CallbackContext};
 use adk_core::spec::{AgentMeta, Spec, StepKind};
@@ -103,7 +103,7 @@ fn inside(block: &Block, scope: Scope, storage: &mut Storage) -> Scope {
     }
 }
 
-impl Wired for Tree<'_> {
+impl StepTable for Tree<'_> {
     fn spec(&self) -> &Spec<'_> {
         &self.spec
     }

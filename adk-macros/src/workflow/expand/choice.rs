@@ -1,4 +1,4 @@
-//! `Wired::select`: rustc checks the arms of a `match`, in a match on the value of the key.
+//! `StepTable::select`: rustc checks the arms of a `match`, in a match on the value of the key.
 
 use super::super::ast::{BlockKind, Match};
 use super::super::names::without_span;
@@ -14,7 +14,7 @@ impl Expansion<'_> {
         self.matches().map(|(i, choice)| self.choice(i, choice)).collect()
     }
 
-    /// Returns the method of `Wired` that calls these functions.
+    /// Returns the method of `StepTable` that calls these functions.
     pub(super) fn select(&self) -> Option<TokenStream> {
         let mut arms = self.matches().map(|(i, _)| {
             let (at, function) = (index(i), numbered_ident("select", i));

@@ -139,7 +139,7 @@ impl Expansion<'_> {
                 #[allow(unused_variables)]
                 fn begin(&self, __input: #input_ty, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#begin)*
-                    __adk::workflow::Wired::lets(self, __keys)
+                    __adk::workflow::StepTable::lets(self, __keys)
                 }
                 #form
                 #[allow(unused_variables)]

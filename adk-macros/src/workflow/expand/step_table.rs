@@ -1,4 +1,4 @@
-//! `Agent` and `Wired`: the implementation that the runtime calls.
+//! `Agent` and `StepTable`: the implementation that the runtime calls.
 
 use super::super::ast::{Block, BlockKind, DeclKind, KeyDecl, Let};
 use super::super::names::is_string;
@@ -62,7 +62,7 @@ impl Expansion<'_> {
         let defaults = self.defaults();
         let states = self.states();
         quote! {
-            impl __adk::workflow::Wired for #name {
+            impl __adk::workflow::StepTable for #name {
                 fn spec(&self) -> &__adk::Spec<'_> {
                     const { &#name::SPEC }
                 }

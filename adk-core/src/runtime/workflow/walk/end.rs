@@ -1,42 +1,48 @@
-//! The end of a block: another round of a loop, or out of it.
+//! The end of a block: another round of a loop, or the way out of the block.
 
-use super::{Exit, Open, Walk, boxed};
+use super::{EnteredBlock, Exit, Walk, boxed};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
-use crate::runtime::workflow::lifecycle::{self, Who};
+use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
 use crate::runtime::workflow::reads;
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
 use adk_spec::__private::Cost;
 
-/// Where a walk goes on after the end of a block.
-pub(super) enum Next {
+/// The continuation of a walk after the end of a block.
+pub(super) enum BlockTransition {
     Step(usize),
     /// The next round of a loop, at its first step.
     Round(usize),
-    /// The block has ended; a loop says why.
+    /// The block has ended; a loop has a reason.
     Close(Option<LoopEndReason>),
 }
 
 impl Walk<'_> {
-    /// At the end of a block: another round, or the step after it.
-    pub(super) fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
+    /// Returns the continuation at the end of a block or an arm.
+    pub(super) fn end_block(
+        &self,
+        at: usize,
+        open: &mut [EnteredBlock],
+        cx: &mut Context,
+    ) -> Result<BlockTransition> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
-            // The end of an arm: the other arms are passed by.
-            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
+            // The end of an arm: the walk skips the other arms.
+            return Ok(BlockTransition::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
-            return Ok(Next::Close(None));
+            return Ok(BlockTransition::Close(None));
         };
         if let Some(key) = until
             && reads::is_true(key, cx)?
         {
-            return Ok(Next::Close(Some(LoopEndReason::Until)));
+            return Ok(BlockTransition::Close(Some(LoopEndReason::Until)));
         }
         let max = self.workflow.max(block.at).or(max);
         let next = block.round.saturating_add(1);
         let is_last = max.is_some_and(|max| block.round >= max);
-        // What the record holds was decided under the `max` of that time: a round that has begun, or the end of the loop.
+        // The journal was recorded under an older `max`. It decides about rounds that have begun,
+        // and about a loop that has ended.
         let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
             None => is_last,
             Some(replay) => {
@@ -46,20 +52,21 @@ impl Walk<'_> {
             }
         };
         if is_last {
-            return Ok(Next::Close(Some(LoopEndReason::Max)));
+            return Ok(BlockTransition::Close(Some(LoopEndReason::Max)));
         }
-        let Some(block) = open.last_mut() else { return Ok(Next::Step(at + 1)) };
+        let Some(block) = open.last_mut() else { return Ok(BlockTransition::Step(at + 1)) };
         block.round = next;
         cx.go_to(At::Round(next));
         cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
-        Ok(Next::Round(block.at + 1))
+        Ok(BlockTransition::Round(block.at + 1))
     }
 
-    /// Whether the record holds something from after the innermost block, whose end is at this step.
-    fn is_over(&self, at: usize, open: &[Open], cx: &Context) -> bool {
+    /// Returns `true` if the journal holds anything from after the innermost block, whose end is at
+    /// this step.
+    fn is_over(&self, at: usize, open: &[EnteredBlock], cx: &Context) -> bool {
         let Some(replay) = &cx.run.replay else { return false };
         let block = cx.path().with(At::Once);
-        // Without an event there may be calls and questions of the step that comes next.
+        // Without a later event, the journal may still hold calls and waits of the next step.
         let (mut next, mut around) = (at + 1, open.iter().rev());
         let mut outer = around.next();
         while let (Some(block), true) = (outer, self.is_plain_end(next)) {
@@ -75,18 +82,18 @@ impl Walk<'_> {
         replay.is_past(&block, cx.branch()) || begins().unwrap_or_default()
     }
 
-    /// Whether a step is the end of a sequence.
+    /// Returns `true` if a step is the end of a sequence.
     fn is_plain_end(&self, at: usize) -> bool {
         let ends = |step: &Step<'_>| matches!(step.kind, StepKind::Sequence) && step.end == at;
         self.steps.get(at).is_some_and(|step| matches!(step.kind, StepKind::End))
             && self.steps.iter().any(ends)
     }
 
-    /// Ends the innermost block; the exit that comes out of it, for the loops around.
+    /// Ends the innermost block. Returns the exit that the block passes to the loops around it.
     pub(super) async fn close(
         &self,
         reason: Option<LoopEndReason>,
-        open: &mut Vec<Open>,
+        open: &mut Vec<EnteredBlock>,
         cx: &mut Context,
     ) -> Result<Option<Exit>> {
         let Some(block) = open.last_mut() else { return Ok(None) };
@@ -94,35 +101,36 @@ impl Walk<'_> {
             Some(reason) if block.round > 0 => {
                 cx.go_to(At::Once);
                 let rounds = block.round;
-                block.ends(|| LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() });
+                block.set_outcome(|| LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() });
                 cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
             }
-            Some(_) => block.ends(|| LifecycleOutcome::Exited),
+            Some(_) => block.set_outcome(|| LifecycleOutcome::Exited),
             None => {}
         }
         let at = block.at;
-        let who = self.watched(at, cx);
-        if who.is_some() || cx.config().resumable {
-            boxed(|| self.finish(at, who, cx)).await?;
+        let node = self.watched_node(at, cx);
+        if node.is_some() || cx.config().resumable {
+            boxed(|| self.finish(at, node, cx)).await?;
         }
         self.leave(open, cx).await
     }
 
-    /// Tells that a block has ended.
-    async fn finish(&self, at: usize, who: Option<Who<'_>>, cx: &mut Context) -> Result<()> {
-        self.ended(at, cx).await?;
-        match who {
-            Some(who) => who.end(cx).await.map_err(|error| error.at(cx.path())),
+    /// Reports the end of a block.
+    async fn finish(&self, at: usize, node: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
+        self.announce_end(at, cx).await?;
+        match node {
+            Some(node) => node.end(cx).await.map_err(|error| error.at(cx.path())),
             None => Ok(()),
         }
     }
 
-    /// Leaves the innermost block, which has ended; the exit that comes out of it.
-    pub(super) async fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
-        let own = match lifecycle::asked(cx) {
+    /// Leaves the innermost block, which has ended. Returns the exit that the block passes to the
+    /// loops around it.
+    pub(super) async fn leave(&self, open: &mut Vec<EnteredBlock>, cx: &mut Context) -> Result<Option<Exit>> {
+        let own = match lifecycle::requested_flow(cx) {
             Flow::Continue => None,
             flow => {
-                lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
+                lifecycle::check_announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
                 Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() })
             }
         };

@@ -1,19 +1,20 @@
-//! An exit on its way to its loop: a jump to the step after it, which closes the blocks between.
+//! [`Exit`]: the jump to the step after a loop, which closes the blocks on its way.
 
-use super::{Open, Walk};
+use super::{EnteredBlock, Walk};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LoopEndReason};
 use crate::spec::StepKind;
 use crate::{Name, Path, Result};
 
-/// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
+/// The end of a walk over some steps: it ran through, or made an exit that none of the loops in it
+/// takes.
 pub(in crate::runtime::workflow) enum Walked {
     Through,
     Exit(Exit),
 }
 
 impl Walked {
-    pub(super) fn exit(self) -> Option<Exit> {
+    pub(super) fn into_exit(self) -> Option<Exit> {
         match self {
             Self::Through => None,
             Self::Exit(exit) => Some(exit),
@@ -21,17 +22,17 @@ impl Walked {
     }
 }
 
-/// An exit on its way to its loop, and who made it.
+/// An exit on its way to its loop, and its reason.
 pub(in crate::runtime::workflow) struct Exit {
-    /// `None`: the innermost loop.
+    /// Name of the loop; `None` for the innermost loop.
     pub(in crate::runtime::workflow) target: Option<Name>,
     pub(in crate::runtime::workflow) reason: LoopEndReason,
-    /// It was made by the child of a parallel block, and not deeper inside.
+    /// Whether a child of a parallel block has made the exit, and not an agent deeper inside.
     pub(in crate::runtime::workflow) is_direct: bool,
 }
 
 impl Exit {
-    /// Whether it is an escalate as ADK has it.
+    /// Returns `true` if the exit is an escalate that ends all loops around it, as in ADK.
     pub(in crate::runtime::workflow) fn ends_all_loops(&self, cx: &Context) -> bool {
         let escalated = matches!(self.reason, LoopEndReason::Escalated { .. });
         escalated && self.target.is_none() && cx.config().escalate_ends_all_loops
@@ -50,27 +51,29 @@ impl Exit {
         Self { target: None, reason, is_direct: false }
     }
 
-    /// An escalate that has cut off the agent that made it.
-    pub(in crate::runtime::workflow) fn cut(by: Path) -> Self {
+    /// Makes the exit for an escalate that has cut off its own agent.
+    pub(in crate::runtime::workflow) fn from_cut(by: Path) -> Self {
         Self::innermost(LoopEndReason::Escalated { by })
     }
 }
 
 impl Walk<'_> {
-    /// Whether a loop around the step before `at` takes an exit.
+    /// Returns `true` if a loop around the step before `at` takes the exit.
     pub(super) fn is_taken(&self, at: usize, exit: &Exit) -> bool {
         (0..at.min(self.steps.len())).any(|block| self.steps[block].end >= at && self.takes(block, exit))
     }
 
-    /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
+    /// Closes blocks on the way of an exit. Returns the next step, and the exit that is left for
+    /// the blocks around this walk.
     ///
-    /// An exit is a jump to the step after its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
-    /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
-    pub(super) async fn exit(
+    /// An exit is a jump to the step after its loop. Under `escalate_ends_all_loops` an escalate
+    /// ends the loops directly around it; any other block runs to its end and then passes the
+    /// escalate on.
+    pub(super) async fn follow_exit(
         &self,
         exit: Exit,
         mut at: usize,
-        open: &mut Vec<Open>,
+        open: &mut Vec<EnteredBlock>,
         cx: &mut Context,
     ) -> Result<(usize, Option<Exit>)> {
         let mut next = Some(exit);

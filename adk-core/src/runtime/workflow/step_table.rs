@@ -1,8 +1,9 @@
-//! The trait [`Wired`], in which the walk looks up the agents, limits and callbacks of steps; and where a walk begins.
+//! [`StepTable`], in which the walk looks up the agents, limits and callbacks of steps, and the
+//! functions that start a walk.
 
 use super::team::Team;
 use super::walk::{Exit, Walk, Walked};
-use super::{Form, Keys, Values, checkpoint, nested, seek};
+use super::{Form, Keys, Values, checkpoint, nested, remote};
 use crate::flow::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
@@ -11,56 +12,61 @@ use crate::spec::{Spec, StepKind};
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::time::Duration;
 
-/// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
-// It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
-pub trait Wired {
-    /// The whole tree.
+/// The data of a workflow that the walk needs besides its [`Spec`]. The code that the macro
+/// generates for it is thin.
+// The trait has no bounds `Send` and `Sync`, so that rustc reports a workflow that lacks them only
+// once.
+pub trait StepTable {
+    /// Returns the whole tree.
     fn spec(&self) -> &Spec<'_>;
 
-    /// The name of a step.
+    /// Returns the name of a step.
     fn name(&self, step: usize) -> Name {
         self.spec().steps.get(step).map_or_else(Name::default, |step| Name::shared(step.name))
     }
 
-    /// The agent of a step.
+    /// Returns the agent of a step.
     fn agent(&self, step: usize) -> Option<&dyn DynAgent>;
 
-    /// The agent of that name, which others transfer to and which is no step.
+    /// Returns the agent with this name, if it is a target of transfers and not a step.
     fn target(&self, _name: &str) -> Option<&dyn DynAgent> {
         None
     }
 
-    /// The most rounds of a loop: what was set on its field, otherwise what was declared.
+    /// Returns the maximum number of rounds of a loop: the number that was set on its field,
+    /// otherwise the declared one.
     fn max(&self, _step: usize) -> Option<u32> {
         None
     }
 
-    /// The callbacks of a block: those of its field.
+    /// Returns the callbacks from the field of a block.
     fn callbacks(&self, _step: usize) -> Option<&AgentCallbacks> {
         None
     }
 
-    /// Which arm of a `match` the value of its key selects, counted from 0.
+    /// Returns the arm of a `match` that the value of its key selects, counted from 0.
     ///
     /// # Errors
-    /// When the value is not of the type of the patterns: why it is not. Key, block and path are said by the walk.
+    /// Returns the reason if the value does not have the type of the patterns. The walk adds the
+    /// key, the block and the path.
     fn select(&self, _step: usize, _value: &serde_json::Value) -> Result<usize> {
         Ok(0)
     }
 
-    /// Whether the keys inside are its own, as those of a workflow are; a tree that was built at run time works on the
-    /// keys around it, as in ADK.
+    /// Returns `true` if the workflow has keys of its own. A tree that was built at run time uses
+    /// the keys around it, as in ADK.
     fn is_closed(&self) -> bool {
         true
     }
 
-    /// The step that is the workflow itself: a root block has no place below itself.
+    /// Returns the step that is the workflow itself: a root block has no path of its own below the
+    /// workflow.
     fn root(&self) -> Option<usize> {
         None
     }
 
-    /// Whether an exit that nobody announced, and one outside of any loop, is let pass: in a tree that was built without
-    /// checks of its flow.
+    /// Returns `true` if the walk accepts unannounced exits and exits outside of any loop, as in a
+    /// tree that was built without checks of its flow.
     fn is_unchecked(&self) -> bool {
         false
     }
@@ -70,25 +76,26 @@ pub trait Wired {
         Ok(())
     }
 
-    /// Says the defaults of its inputs to a form that wants them.
+    /// Writes the defaults of the inputs to a form that collects defaults.
     fn form(&self, _form: &mut Form) {}
 
-    /// Sees that each `state` key holds a value of its type.
+    /// Checks that each `state` key holds a value of its type.
     fn check_state(&self, _values: &Values<'_>) -> Result<()> {
         Ok(())
     }
 }
 
-/// Runs a workflow: what `Agent::run` of every workflow is.
+/// Runs a workflow. `Agent::run` of every workflow calls this function.
 ///
 /// # Errors
-/// Those of its agents, and an exit that no loop of the workflow takes.
-// Boxed here, rustc does not prove again for each workflow that it is `Send`, nor compile the walk again in its crate.
-pub fn run<'a>(workflow: &'a (dyn Wired + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+/// Returns the errors of its agents, and an error for an exit that no loop of the workflow takes.
+// The future is boxed here: rustc then neither proves again for each workflow that it is `Send`,
+// nor compiles the walk again in the crate of the workflow.
+pub fn run<'a>(workflow: &'a (dyn StepTable + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(walk_all(workflow, cx))
 }
 
-async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
+async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
     let settled = match (workflow.root(), workflow.is_closed()) {
@@ -97,11 +104,11 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     };
     let above = cx.settle_global(settled);
     if cx.seek.is_some() {
-        return Box::pin(seek::down(workflow, cx)).await;
+        return Box::pin(remote::descend(workflow, cx)).await;
     }
-    // At the root of a run the inputs came with the event of the user.
+    // At the root of a run, the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();
-    // They are given back after an error too: an agent that runs a workflow by itself may go on.
+    // The walk restores them after an error too: an agent that runs a workflow itself may continue.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
     let (unchecked, states, announced) = (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
@@ -122,10 +129,10 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     let flow = match walked? {
         Walked::Through => Flow::Continue,
         Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
-        Walked::Exit(exit) => return Err(outside(exit, cx)),
+        Walked::Exit(exit) => return Err(exit_outside_loop(exit, cx)),
     };
     if workflow.root().is_none() && cx.config().resumable {
-        checkpoint::ended(cx).await?;
+        checkpoint::emit_end(cx).await?;
     }
     if nested && let Some(emit) = nested::leave(spec, cx) {
         emit.await?;
@@ -133,23 +140,23 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     Ok(flow)
 }
 
-async fn walk_in(workflow: &(dyn Wired + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
+async fn walk_in(workflow: &(dyn StepTable + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
     let spec = workflow.spec();
     if nested && let Some(emit) = nested::enter(workflow, cx)? {
         emit.await?;
     }
     if workflow.is_closed() {
-        cx.known = nested::known(spec);
+        cx.known = nested::known_keys(spec);
     }
-    cx.states = nested::states(workflow, cx);
+    cx.states = nested::state_keys(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
-    walk.steps(0..spec.steps.len(), cx).await
+    walk.run_steps(0..spec.steps.len(), cx).await
 }
 
-/// The same for at most so long. What has not ended by then is dropped where it is.
+/// Runs the steps with a time limit. Steps that are unfinished at the deadline are dropped.
 async fn walk_within(
     longest: Duration,
-    workflow: &(dyn Wired + Sync),
+    workflow: &(dyn StepTable + Sync),
     nested: bool,
     cx: &mut Context,
 ) -> Result<Walked> {
@@ -166,8 +173,9 @@ async fn walk_within(
     Err(cx.time_is_over(cx.path()))
 }
 
-/// An exit never leaves a workflow, as `break` never leaves a function.
-fn outside(exit: Exit, cx: &Context) -> Error {
+/// Makes the error for an exit that leaves the workflow: like `break` in a function, an exit ends
+/// at its workflow.
+fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
     let who = match &exit.reason {
         LoopEndReason::Escalated { by } => format!("agent `{}` (at {by})", by.name()),
         _ => "a `break`".to_owned(),
@@ -181,19 +189,20 @@ fn outside(exit: Exit, cx: &Context) -> Error {
     Error::new(ErrorKind::UnexpectedExit, message).with_help("put it inside `loop < ... >`").at(cx.path())
 }
 
-/// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
-pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
+/// Checks every agent of a workflow before a run. `Agent::prepare` of every workflow calls this
+/// function.
+pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
     prepare.look(|run| workflow.check_state(&Values { run }));
-    // The blocks around a step: where each ends, and the path outside of it.
+    // The blocks around a step: the end of each, and the path outside of it.
     let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {
         match step.kind {
             StepKind::Agent { .. } => {
                 if let Some(agent) = workflow.agent(at) {
-                    let outer = step_of(workflow, at, prepare);
+                    let outer = enter_step(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
                     let name = || prepare.path().name().clone();
-                    if let Some(team) = Team::of(agent, name, &|meta| workflow.target(meta.name)) {
+                    if let Some(team) = Team::from_agent(agent, name, &|meta| workflow.target(meta.name)) {
                         team.prepare(prepare);
                     }
                     prepare.leave(outer);
@@ -205,14 +214,14 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
             | StepKind::Match { .. }
             | StepKind::Each { .. }
             | StepKind::Try(_) => {
-                open.push((step.end, step_of(workflow, at, prepare)));
+                open.push((step.end, enter_step(workflow, at, prepare)));
                 prepare.block(step);
                 let skips = workflow.callbacks(at).is_some_and(AgentCallbacks::may_skip);
                 if skips && !step.skippable {
-                    prepare.fail(may_skip(step.name));
+                    prepare.fail(unchecked_skip(step.name));
                 }
             }
-            // That of a branch is not the end of a block.
+            // The end of a branch is not the end of a block.
             StepKind::End => {
                 if let Some((_, outer)) = open.pop_if(|(end, _)| *end == at) {
                     prepare.leave(outer);
@@ -223,15 +232,16 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
     }
 }
 
-/// What is written in a block is only certain after it where nothing may skip the block.
-fn may_skip(block: &str) -> Error {
+/// Makes the error for a callback that may skip a block. The checks rely on the writes inside a
+/// block, so only a declared callback may skip it.
+fn unchecked_skip(block: &str) -> Error {
     let message = format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
     Error::new(ErrorKind::Unchecked, message).with_help(format!(
         "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... >`, or let it return `()`"
     ))
 }
 
-/// Goes to a step; the workflow's own step is the current place already.
-fn step_of(workflow: &(dyn Wired + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
+/// Enters the place of a step; the step that is the workflow itself is the current place already.
+fn enter_step(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
 }

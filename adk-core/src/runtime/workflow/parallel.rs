@@ -1,9 +1,10 @@
-//! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
+//! Blocks whose parts run concurrently: `parallel` and `each`. The block waits for all parts, and
+//! cancels them when a part fails or leaves the block.
 
-use super::away::Away;
 use super::discard::Discards;
 use super::join::Branches;
 use super::reads::Elements;
+use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};
@@ -21,67 +22,73 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 impl Walk<'_> {
-    /// Runs the branches of a parallel.
-    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
-        let discards = self.skips(at).then(|| Discards::begin(cx));
-        let away = Arc::<Away>::default();
-        let ran = self.branches(at, limit, &away, None, cx).await?;
+    /// Runs a `parallel` block.
+    pub(super) async fn run_parallel(
+        &self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
+        let discards = self.skips_failures(at).then(|| Discards::begin(cx));
+        let remotes = Arc::<RemoteBranchSet>::default();
+        let outcome = self.run_branches(at, limit, &remotes, None, cx).await?;
         match discards {
-            Some(discards) => boxed(|| self.end_branches(at, ran, discards, cx)).await,
-            None => Ok(ran.walked),
+            Some(discards) => boxed(|| self.end_branches(at, outcome, discards, cx)).await,
+            None => Ok(outcome.walked),
         }
     }
 
-    /// Says which branches are left out, and undoes what they and those that were cancelled have written.
+    /// Reports the branches that are left out, and undoes their writes and the writes of cancelled
+    /// branches.
     pub(super) async fn end_branches(
         &self,
         at: usize,
-        ran: Box<Ran>,
+        outcome: Box<PartsOutcome>,
         discards: Discards,
         cx: &mut Context,
     ) -> Result<Walked> {
-        let kept = self.parts(at).enumerate().filter(|(index, _)| ran.kept.contains(index));
-        let kept: Vec<_> = kept.flat_map(|(_, branch)| self.names(&branch)).collect();
+        let kept = self.parts(at).enumerate().filter(|(index, _)| outcome.kept.contains(index));
+        let kept: Vec<_> = kept.flat_map(|(_, branch)| self.step_names(&branch)).collect();
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
-        ran.end(&discards, is_discarded, cx).await?;
-        Ok(ran.walked)
+        outcome.end(&discards, is_discarded, cx).await?;
+        Ok(outcome.walked)
     }
 
-    /// Runs the branches of a parallel; all of them, unless they race.
+    /// Runs the branches of a `parallel` block: all of them, or until one wins the race.
     ///
-    /// Not an `async fn`: its frame would be one more of each block, and blocks nest.
-    pub(super) fn branches<'s>(
+    /// An `async fn` would add its frame to each block, and blocks nest.
+    pub(super) fn run_branches<'s>(
         &'s self,
         at: usize,
         limit: Option<u32>,
-        away: &'s Arc<Away>,
+        remotes: &'s Arc<RemoteBranchSet>,
         race: Option<&'s mut Race>,
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Box<Ran>>> {
+    ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let remote = cx.run.engine.remote();
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(move |(index, branch)| {
             let own = self.branch_context(index, &branch, cx);
             let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
-            let sent = away.send(index, path, &own, remote);
-            let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
+            let sent = remotes.send(index, path, &own, remote);
+            let branch = sent.unwrap_or_else(|| self.run_part(branch, None, own));
             match spent.get(index) {
                 Some(spent) => Box::pin(metered(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
                 None => branch,
             }
         });
         let paths = self.parts(at).map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
-        let skip = self.skip(at, paths);
-        let begun = begun(limit, cx, |begun| {
+        let skip = self.skippable_paths(at, paths);
+        let begun = begun_parts(limit, cx, |begun| {
             self.parts(at)
-                .map(|branch| self.names(&branch).iter().any(|name| begun.contains(&**name)))
+                .map(|branch| self.step_names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
         });
-        together(branches, (limit, begun), away, race, skip, cx)
+        run_parts(branches, (limit, begun), remotes, race, skip, cx)
     }
 
-    /// The context of a branch of the parallel at this path, which is the `index`th of its block.
+    /// Returns the context of the branch with the number `index` of the block at the current path.
     pub(super) fn branch_context(&self, index: usize, branch: &Range<usize>, cx: &Context) -> Context {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let mut own = cx.for_branch(index, self.steps.get(branch.start).map_or("", |step| step.name));
@@ -91,20 +98,22 @@ impl Walk<'_> {
         own
     }
 
-    /// The paths of the parts of a block that are left out when they fail: all, or none.
-    fn skip(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
-        if self.skips(at) { paths.collect() } else { Vec::new() }
+    /// Returns the paths of the parts that are left out when they fail: the paths of all parts, or
+    /// none.
+    fn skippable_paths(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
+        if self.skips_failures(at) { paths.collect() } else { Vec::new() }
     }
 
-    fn skips(&self, at: usize) -> bool {
+    fn skips_failures(&self, at: usize) -> bool {
         self.steps[at].on_error == OnError::Skip
     }
 
-    /// Runs the steps of an `each` once per element, and makes lists of what they have written.
+    /// Runs the steps of an `each` once per element, and collects their writes in lists.
     ///
-    /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
-    /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
-    pub(super) async fn each(
+    /// An element begins with an event that holds its item. After all elements have ended, one
+    /// event of the block holds the lists. A list has the order of the elements, whichever ended
+    /// first, and leaves out elements that have not written the key.
+    pub(super) async fn run_each(
         &self,
         at: usize,
         item: &str,
@@ -115,76 +124,80 @@ impl Walk<'_> {
         if let Some(event) = elements.left_out {
             cx.emit_boxed(*event).await?;
         }
-        let (away, scopes) = (Arc::<Away>::default(), Mutex::default());
-        let discards = self.skips(at).then(|| Discards::begin(cx));
-        let running = self.elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
-        let ran = running.await?;
-        boxed(|| self.end_elements(at, scopes, ran, discards, cx)).await
+        let (remotes, scopes) = (Arc::<RemoteBranchSet>::default(), Mutex::default());
+        let discards = self.skips_failures(at).then(|| Discards::begin(cx));
+        let running =
+            self.run_elements(at, item, (&elements.list, elements.count), limit, (&remotes, &scopes), cx);
+        let outcome = running.await?;
+        boxed(|| self.end_elements(at, scopes, outcome, discards, cx)).await
     }
 
-    /// Says which elements are left out, undoes what they have written, and commits the lists of the others.
+    /// Reports the elements that are left out, undoes their writes, and commits the lists of the
+    /// other elements.
     async fn end_elements(
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
-        ran: Box<Ran>,
+        outcome: Box<PartsOutcome>,
         discards: Option<Discards>,
         cx: &mut Context,
     ) -> Result<Walked> {
         if let Some(discards) = discards {
-            let kept: BTreeSet<_> = ran.kept.iter().map(|index| *index as u32).collect();
+            let kept: BTreeSet<_> = outcome.kept.iter().map(|index| *index as u32).collect();
             let is_discarded =
                 move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
-            ran.end(&discards, is_discarded, cx).await?;
+            outcome.end(&discards, is_discarded, cx).await?;
         }
-        if let Walked::Through = ran.walked {
-            self.lists(at, scopes, &ran.failed, cx).await?;
+        if let Walked::Through = outcome.walked {
+            self.commit_lists(at, scopes, &outcome.failed, cx).await?;
         }
-        Ok(ran.walked)
+        Ok(outcome.walked)
     }
 
-    /// The elements of an `each`, running. Made outside of the frame that awaits them, as in [`boxed`].
+    /// Returns the future that runs the elements of an `each`. The function is not inlined, so that
+    /// the future is not part of the frame that awaits it, as in [`boxed`].
     #[inline(never)]
-    fn elements<'s>(
+    fn run_elements<'s>(
         &'s self,
         at: usize,
         item: &str,
         (list, count): (&'s Value, usize),
         limit: Option<u32>,
-        (away, scopes): (&'s Arc<Away>, &'s Mutex<Vec<Arc<KeyScope>>>),
+        (remotes, scopes): (&'s Arc<RemoteBranchSet>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Box<Ran>>> {
+    ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
-        let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
+        let own: Vec<_> = self.written_keys(body.clone()).into_iter().chain([item.clone()]).collect();
         let (known, remote) = (cx.known_with(&item), cx.run.engine.remote());
         let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
-        let skip = self.skip(at, paths);
+        let skip = self.skippable_paths(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
         let elements = (0..).zip(values).map(move |(index, value)| {
-            let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
+            let scope = Arc::new(scopes::element_scope(&each, index, &own, cx.scope.clone()));
             lock(scopes).push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
-            if let Some(sent) = away.send(index as usize, || element.path().clone(), &element, remote) {
+            if let Some(sent) = remotes.send(index as usize, || element.path().clone(), &element, remote) {
                 return sent;
             }
-            self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
+            self.run_part(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        let begun =
-            begun(limit, cx, |begun| (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect());
-        together(elements, (limit, begun), away, None, skip, cx)
+        let begun = begun_parts(limit, cx, |begun| {
+            (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect()
+        });
+        run_parts(elements, (limit, begun), remotes, None, skip, cx)
     }
 
     /// Commits the lists of the elements that are not left out.
-    async fn lists(
+    async fn commit_lists(
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
         failed: &[FailedPart],
         cx: &mut Context,
     ) -> Result<()> {
-        let keys = self.written(at + 1..self.steps[at].end);
+        let keys = self.written_keys(at + 1..self.steps[at].end);
         if keys.is_empty() {
             return Ok(());
         }
@@ -194,18 +207,19 @@ impl Walk<'_> {
         gather(&keys, scopes, cx).await
     }
 
-    /// The keys that steps can write, sorted.
-    pub(super) fn written(&self, steps: Range<usize>) -> Vec<Name> {
+    /// Returns the keys that the steps can write, sorted.
+    pub(super) fn written_keys(&self, steps: Range<usize>) -> Vec<Name> {
         let steps = self.steps.get(steps).unwrap_or_default();
-        let keys = steps.iter().flat_map(scopes::written);
+        let keys = steps.iter().flat_map(scopes::written_keys);
         let mut keys: Vec<_> = keys.map(Name::shared).collect();
         keys.sort_unstable();
         keys.dedup();
         keys
     }
 
-    /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
-    pub(super) fn branch<'s>(
+    /// Runs the steps of one branch or element. An `async fn` would recurse in the `Send` check;
+    /// the declared type ends the recursion.
+    pub(super) fn run_part<'s>(
         &'s self,
         range: Range<usize>,
         item: Option<(Name, Arc<Value>)>,
@@ -213,27 +227,28 @@ impl Walk<'_> {
     ) -> BoxFuture<'s, Result<Walked>> {
         Box::pin(async move {
             if let Some((item, value)) = item {
-                begin(item, value, &mut own).await?;
+                begin_element(item, value, &mut own).await?;
             }
             match own.cut.clone() {
-                None => self.steps(range, &mut own).await,
-                Some(cut) => boxed(|| async move { self.until_cut(range, &cut, own).await }).await,
+                None => self.run_steps(range, &mut own).await,
+                Some(cut) => boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await,
             }
         })
     }
 
-    /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
-    /// `RunConfig::escalate_ends_all_loops`). An escalate from deeper inside leaves the block when all have ended.
-    async fn until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
-        // What a workflow passes on was said deeper inside.
+    /// Runs a branch until it ends, or until its own child escalates, which ends the block at once.
+    /// This is ADK's rule, under `RunConfig::escalate_ends_all_loops`. An escalate from deeper
+    /// inside leaves the block after all branches have ended.
+    async fn run_until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
+        // An escalate that a workflow passes on comes from deeper inside.
         let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
             Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
             _ => false,
         };
         let (start, block) = (range.start, own.path().clone());
-        let mut walk = pin!(self.steps(range, &mut own));
+        let mut walk = pin!(self.run_steps(range, &mut own));
         let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.by()) {
-            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::cut(by.clone())))),
+            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::from_cut(by.clone())))),
             (polled, _) => polled,
         });
         let mut walked = walked.await?;
@@ -246,14 +261,15 @@ impl Walk<'_> {
     }
 }
 
-/// Commits the item of an element. Boxed as [`gather`] is, since blocks nest and an event is large.
-pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
+/// Commits the item of an element. The future is boxed as in [`gather`], since blocks nest and an
+/// event is large.
+pub(super) fn begin_element(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
     let mut event = Event::new();
     event.actions.state_delta.insert(item, value);
     Box::pin(async move { own.emit(event).await.map(drop) })
 }
 
-/// Commits the lists of what the elements have written.
+/// Commits the lists of the values that the elements have written.
 fn gather<'a>(
     keys: &[Name],
     elements: impl Iterator<Item = Arc<KeyScope>>,
@@ -268,8 +284,8 @@ fn gather<'a>(
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
-/// Leaves a part out that has failed. From here on its failed calls are results: a run that is taken up again leaves out the
-/// same.
+/// Leaves out a failed part. From here on its failed calls count as results, so that a resumed run
+/// leaves out the same part.
 async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<FailedPart> {
     for path in [path, cx.path()] {
         if let Some(settled) = cx.run.settle(path) {
@@ -279,39 +295,40 @@ async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Res
     Ok((index, path.clone(), error.to_string()))
 }
 
-/// Branches that race: the first one that finishes wins.
+/// Branches that race: the first branch that finishes wins.
 #[derive(Default)]
 pub(super) struct Race {
-    /// What each of them uses.
+    /// Consumption of each branch.
     pub(super) spent: Vec<Arc<Mutex<Consumption>>>,
-    /// Which one has won.
+    /// Number of the branch that has won.
     pub(super) winner: Option<usize>,
-    /// The last error of those that have failed.
+    /// Last error of a failed branch.
     failed: Option<Error>,
 }
 
 impl Race {
-    /// A race of so many branches.
-    pub(super) fn of(branches: usize) -> Self {
+    /// Makes a race of `branches` branches.
+    pub(super) fn new(branches: usize) -> Self {
         let spent = std::iter::repeat_with(Arc::default).take(branches).collect();
         Self { spent, ..Self::default() }
     }
 }
 
-/// A part that has failed: its number, its path, and why.
+/// A failed part: its number, its path, and its error.
 type FailedPart = (usize, Path, String);
 
-/// How the parts of a block have ended.
-pub(super) struct Ran {
+/// The ends of the parts of a block.
+pub(super) struct PartsOutcome {
     pub(super) walked: Walked,
-    /// Those that are left out.
+    /// Parts that are left out.
     failed: Vec<FailedPart>,
-    /// Those that have ended by themselves, without an error.
+    /// Numbers of the parts that have ended by themselves and without an error.
     kept: Vec<usize>,
 }
 
-impl Ran {
-    /// Says what was left out of a block, and why, and undoes what the discarded parts have written.
+impl PartsOutcome {
+    /// Reports the parts that are left out with their errors, and undoes the writes of the
+    /// discarded parts.
     async fn end(
         &self,
         discards: &Discards,
@@ -328,54 +345,56 @@ impl Ran {
     }
 }
 
-/// How many parts of a block have begun before, from the first on. A resumed run begins these again whatever
-/// `max_concurrency` it has now: what the journal holds of one may come between what it holds of another.
-fn begun(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
+/// Returns how many parts of a block have begun before, counted from the first part. A resumed run
+/// begins all of them at once, even if its `max_concurrency` has changed: the journal may hold the
+/// events of one part between the events of another.
+fn begun_parts(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
     let replay = cx.run.replay.as_ref().filter(|replay| limit.is_some() && !replay.is_over());
     let begun = replay.map(|replay| parts(&replay.parts_begun(cx.path()))).unwrap_or_default();
     begun.iter().rposition(|begun| *begun).map_or(0, |last| last + 1)
 }
 
-/// Runs branches, `limit.0` at a time, and those before `limit.1` at once. Each is made when it begins. Those that fail are left out where `skip` has their
-/// paths, and come back in their order.
-fn together<'s>(
+/// Runs the parts of a block: at most `limit.0` at a time, but the first `limit.1` at once. The
+/// iterator makes a part when it begins. A failed part is left out if `skip` has its path; the
+/// outcome lists such parts in their order.
+fn run_parts<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: (Option<u32>, usize),
-    away: &'s Away,
+    remotes: &'s RemoteBranchSet,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<Box<Ran>>> {
-    // As with `back` below: not a part of the frame that awaits it.
-    Box::pin(run(waiting, limit, away, race, skip, cx))
+) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
+    // The future is boxed here so that it is not part of the frame that awaits it.
+    Box::pin(join_parts(waiting, limit, remotes, race, skip, cx))
 }
 
-async fn run<'s>(
+async fn join_parts<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     (limit, begun): (Option<u32>, usize),
-    away: &'s Away,
+    remotes: &'s RemoteBranchSet,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<Box<Ran>> {
+) -> Result<Box<PartsOutcome>> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
     let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
     let mut running = Branches::default();
     loop {
-        while (running.live() < limit || running.begun() < begun)
+        while (running.live_count() < limit || running.begun_count() < begun)
             && let Some(branch) = waiting.next()
         {
             running.push(branch);
         }
         let Some((index, ended)) = poll_fn(|task| running.poll_next(task)).await else {
-            if away.has_sent() {
-                boxed(|| away.apply(cx)).await;
+            if remotes.has_sent() {
+                boxed(|| remotes.apply(cx)).await;
             }
             return joined.finish();
         };
         let is_over = ended.is_ok();
-        match joined.ended(index, ended, index < skip.len(), cx) {
+        match joined.end_part(index, ended, index < skip.len(), cx) {
             AfterPart::Continue => {
                 if let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), is_over) {
                     withdrawn.await?;
@@ -384,25 +403,26 @@ async fn run<'s>(
             AfterPart::LeaveOut(error) => {
                 joined.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
-            // Dropping the siblings cancels them; what they have committed stays.
+            // The drop of the siblings cancels them; their committed events stay.
             AfterPart::End(ended) => {
-                if away.has_sent() {
-                    back(running, away, cx).await;
+                if remotes.has_sent() {
+                    cancel_rest(running, remotes, cx).await;
                 } else {
                     drop(running);
                 }
-                cancelled(cx);
+                replay_cancelled(cx);
                 if is_over && let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), true) {
                     withdrawn.await?;
                 }
                 let kept = joined.kept;
-                return ended.map(|walked| Box::new(Ran { walked, failed: Vec::new(), kept }));
+                return ended.map(|walked| Box::new(PartsOutcome { walked, failed: Vec::new(), kept }));
             }
         }
     }
 }
 
-/// What has come of the parts that have ended. Its methods are no part of the frame that awaits the others, as in [`boxed`].
+/// The results of the parts that have ended. Its methods are not inlined, so that they are not part
+/// of the frame that awaits the other parts, as in [`boxed`].
 struct JoinState<'s> {
     left: Option<Exit>,
     failed: Vec<FailedPart>,
@@ -410,7 +430,7 @@ struct JoinState<'s> {
     race: Option<&'s mut Race>,
 }
 
-/// What follows from the end of a part.
+/// The reaction of a block to the end of a part.
 enum AfterPart {
     Continue,
     LeaveOut(Error),
@@ -419,7 +439,7 @@ enum AfterPart {
 
 impl JoinState<'_> {
     #[inline(never)]
-    fn ended(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
+    fn end_part(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
         if ended.is_ok() {
             self.kept.push(index);
         }
@@ -444,38 +464,40 @@ impl JoinState<'_> {
     }
 
     #[inline(never)]
-    fn finish(mut self) -> Result<Box<Ran>> {
+    fn finish(mut self) -> Result<Box<PartsOutcome>> {
         self.failed.sort_unstable_by_key(|(index, ..)| *index);
         match (self.left, self.race.and_then(|race| race.failed.take())) {
             (Some(exit), _) => Ok(Walked::Exit(exit)),
             (None, Some(error)) => Err(error),
             (None, None) => Ok(Walked::Through),
         }
-        .map(|walked| Box::new(Ran { walked, failed: self.failed, kept: self.kept }))
+        .map(|walked| Box::new(PartsOutcome { walked, failed: self.failed, kept: self.kept }))
     }
 }
 
-/// What cancelled parts had committed before the run was taken up again.
+/// Skips the events that cancelled parts had committed before the run was resumed.
 #[inline(never)]
-fn cancelled(cx: &Context) {
+fn replay_cancelled(cx: &Context) {
     if let Some(replay) = &cx.run.replay {
         replay.cancelled(&cx.run, format!("{}/", cx.path()));
         replay.cancelled(&cx.run, format!("{}[", cx.path()));
     }
 }
 
-/// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
+/// Cancels the branches that run here, waits for the remote branches, and delivers the events that
+/// those had committed.
 ///
-/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks nest.
-fn back<'s>(
+/// The future is boxed in this function, so that it is not part of the frame that awaits it: blocks
+/// nest.
+fn cancel_rest<'s>(
     mut running: Branches<BoxFuture<'s, Result<Walked>>>,
-    away: &'s Away,
+    remotes: &'s RemoteBranchSet,
     cx: &'s Context,
 ) -> BoxFuture<'s, ()> {
     Box::pin(async move {
-        let elsewhere = away.cancel();
-        running.keep(|index| elsewhere.contains(&index));
+        let pending = remotes.cancel();
+        running.retain(|index| pending.contains(&index));
         while poll_fn(|task| running.poll_next(task)).await.is_some() {}
-        away.apply(cx).await;
+        remotes.apply(cx).await;
     })
 }

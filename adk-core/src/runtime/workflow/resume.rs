@@ -1,10 +1,11 @@
-//! Branches that run again when a parallel block is taken up before its end, where agents that are written by hand never
-//! count as finished: ADK's way, under `RunConfig::custom_agents_finish(false)`.
+//! Branches that run again when a run is resumed before the end of their parallel block.
+//! Hand-written agents never count as finished in ADK, so they run again under
+//! `RunConfig::custom_agents_finish(false)`.
 //!
-//! Each time is a turn of its own (`par/fetch@2`). All of them are in the record, and are given back like any other; a turn
-//! that was cut off goes on where it was.
+//! Each execution is a turn of its own (`par/fetch@2`). The journal holds all turns, and they are
+//! replayed like any other turn; a turn that was cut off continues where it was.
 
-use super::checkpoint::finishes;
+use super::checkpoint::emits_end;
 use super::turn;
 use super::walk::Walk;
 use crate::flow::Flow;
@@ -14,9 +15,10 @@ use crate::spec::StepKind;
 use crate::{Path, Result};
 
 impl Walk<'_> {
-    /// Whether the agent at this step is one that may run again: by itself a branch, in a run that is taken up. ADK has no
-    /// limit on branches; where there is one, those that wait for a place would wait for the record, and it for them.
-    pub(super) fn repeats(&self, at: usize, cx: &Context) -> bool {
+    /// Returns `true` if the agent at this step may run again: it is the only step of its branch,
+    /// and the run is resumed. A block with a limit does not repeat: branches that wait for a free
+    /// place would wait for the replay, and the replay for them. ADK has no such limit.
+    pub(super) fn may_repeat(&self, at: usize, cx: &Context) -> bool {
         if cx.run.replay.is_none() || !cx.config().resumable {
             return false;
         }
@@ -25,15 +27,15 @@ impl Walk<'_> {
             return false;
         };
         let around = self.steps[..branch].iter().rev().find(|step| step.end > at);
-        !finishes(meta.kind, cx)
+        !emits_end(meta.kind, cx)
             && around
                 .is_some_and(|block| matches!(block.kind, StepKind::Parallel { max_concurrency: None, .. }))
     }
 }
 
-/// Runs an agent that is by itself the branch of that name, in as many turns as there were, and in one more when its block
-/// was not at its end.
-pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
+/// Runs an agent that is the only step of the branch `branch`. Replays all recorded turns, and runs
+/// one more turn if its block had not ended.
+pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
     let mut turns = 1;
     loop {
         let flow = match cx.finished_before().await {
@@ -47,7 +49,7 @@ pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) ->
                 flow
             }
         };
-        if flow != Flow::Continue || is_past(branch, cx) {
+        if flow != Flow::Continue || is_block_over(branch, cx) {
             return Ok(flow);
         }
         turns += 1;
@@ -55,14 +57,14 @@ pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) ->
     }
 }
 
-/// Whether the block around the branch came to its end in the record.
-fn is_past(branch: &str, cx: &Context) -> bool {
+/// Returns `true` if the block around the branch has ended in the journal.
+fn is_block_over(branch: &str, cx: &Context) -> bool {
     let (Some(replay), Some(block)) = (&cx.run.replay, cx.path().parent()) else { return true };
-    replay.is_past(block, around(block, branch, cx))
+    replay.is_past(block, outer_branch(block, branch, cx))
 }
 
-/// The branch of the block.
-fn around<'a>(block: &Path, branch: &str, cx: &'a Context) -> Option<&'a str> {
+/// Returns the name of the branch that contains the block.
+fn outer_branch<'a>(block: &Path, branch: &str, cx: &'a Context) -> Option<&'a str> {
     let own = format!("{}.{branch}", block.name());
     cx.branch()?.strip_suffix(&*own)?.strip_suffix('.')
 }

@@ -1,4 +1,4 @@
-//! Any agent with callbacks.
+//! [`WithCallbacks`]: an agent with additional callbacks.
 
 use super::{AgentCallbacks, AnnouncedKeys, Context, DynAgent, Prepare};
 use crate::runtime::callback::{AfterAgent, BeforeAgent, setters};
@@ -6,8 +6,8 @@ use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
 use std::fmt;
 
-/// Any agent with callbacks before and after it: a function, one that is written by hand, a whole workflow. They come
-/// after those that it has already.
+/// An agent with callbacks before and after it. The agent may be a function, a hand-written agent
+/// or a whole workflow. The new callbacks run after the callbacks that the agent has already.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -34,7 +34,7 @@ pub struct WithCallbacks<A> {
 }
 
 impl<A: DynAgent> WithCallbacks<A> {
-    /// The agent as it is.
+    /// Wraps an agent without additional callbacks.
     pub fn new(agent: A) -> Self {
         let callbacks = agent.callbacks_dyn().cloned().unwrap_or_default();
         Self { agent, callbacks }

@@ -1,10 +1,11 @@
 //! `parallel(first)`: the first branch that finishes wins.
 //!
-//! The winner is recorded. A run that is taken up again runs the winner alone, and passes by what the others had done.
+//! The winner is recorded. A resumed run executes only the winner and skips the events of the other
+//! branches.
 
-use super::away::Away;
 use super::discard::Discards;
-use super::together::Race;
+use super::parallel::Race;
+use super::remote::RemoteBranchSet;
 use super::walk::{Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};
@@ -14,45 +15,45 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The record of a race that is decided.
+/// The record of a decided race.
 #[derive(Serialize, Deserialize)]
 struct WinnerRecord {
     branch: usize,
-    /// What the others have used.
+    /// The consumption of the other branches.
     spent: Consumption,
 }
 
 impl Walk<'_> {
-    pub(super) async fn first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
+    pub(super) async fn run_first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded(&key) {
             let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
-            let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
-            let names = self.names(&branch);
-            cx.pass_by(&won.spent, |path| below(&block, path).is_some_and(|name| !names.contains(name)));
+            let branch = branches.get(won.branch).ok_or_else(|| missing_winner(&block))?.clone();
+            let names = self.step_names(&branch);
+            cx.pass_by(&won.spent, |path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
             let own = self.branch_context(won.branch, &branch, cx);
             let _joining = cx.joining();
-            (self.branch(branch, None, own).await?, won)
+            (self.run_part(branch, None, own).await?, won)
         } else {
-            let mut race = Race::of(branches.len());
-            let away = Arc::<Away>::default();
-            let ran = self.branches(at, limit, &away, Some(&mut race), cx).await?;
+            let mut race = Race::new(branches.len());
+            let remotes = Arc::<RemoteBranchSet>::default();
+            let outcome = self.run_branches(at, limit, &remotes, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
-                return boxed(|| self.end_branches(at, ran, discards, cx)).await;
+                return boxed(|| self.end_branches(at, outcome, discards, cx)).await;
             };
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
             let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
             let won = WinnerRecord { branch, spent };
             (
-                ran.walked,
+                outcome.walked,
                 perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(won) })
                     .await?,
             )
         };
-        let names = branches.get(won.branch).map(|branch| self.names(branch)).unwrap_or_default();
-        run.forget_loops(|path| below(&block, path).is_some_and(|name| !names.contains(name)));
+        let names = branches.get(won.branch).map(|branch| self.step_names(branch)).unwrap_or_default();
+        run.forget_loops(|path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
         let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
@@ -60,8 +61,8 @@ impl Walk<'_> {
         Ok(walked)
     }
 
-    /// The names of the steps of a branch.
-    pub(super) fn names(&self, branch: &Range<usize>) -> Vec<Name> {
+    /// Returns the names of the steps of a branch.
+    pub(super) fn step_names(&self, branch: &Range<usize>) -> Vec<Name> {
         let (mut names, mut at) = (Vec::new(), branch.start);
         while at < branch.end {
             names.push(self.workflow.name(at));
@@ -71,15 +72,15 @@ impl Walk<'_> {
     }
 }
 
-/// The step of a block that a path goes through.
-fn below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
+/// Returns the step of a block that a path goes through.
+fn step_below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
     let inside = std::iter::successors(Some(path), |path| path.parent());
     inside.into_iter().find(|path| path.parent() == Some(block)).map(Path::name)
 }
 
-fn no_branch(block: &Path) -> Error {
-    let message = "the branch that has won this `parallel(first)` is not there any more";
+fn missing_winner(block: &Path) -> Error {
+    let message = "the branch that won this `parallel(first)` no longer exists";
     Error::new(ErrorKind::TopologyChanged, message)
-        .with_help("resume the run with the workflow that it was begun with")
+        .with_help("resume the run with the workflow that started it")
         .at(block)
 }
