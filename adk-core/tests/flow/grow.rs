@@ -213,18 +213,18 @@ impl Grower {
             7 if self.may(3, &[Construct::Break, Construct::BreakTo])
                 && (!here.loops.is_empty() || self.random.one_in(6) && self.careless()) =>
             {
-                Node::Break(self.target(here))
+                Node::Break(self.target(here, Construct::BreakTo))
             }
             _ => Node::Run(self.agent(here)),
         }
     }
 
-    /// A loop around, or none, which is the innermost.
-    fn target(&mut self, here: &Here) -> Option<String> {
+    /// Returns the name of a loop around, or none, which is the innermost.
+    fn target(&mut self, here: &Here, named: Construct) -> Option<String> {
         if self.careless() && self.random.one_in(4) {
             return Some("nowhere".to_owned());
         }
-        let most = if self.wants(&[Construct::BreakTo, Construct::ExitTo]) { 0 } else { 2 };
+        let most = if self.wants(&[named]) { 0 } else { 2 };
         let at = self.random.below((here.loops.len() as u64 + most).max(1)) as usize;
         here.loops.get(at).cloned()
     }

@@ -15,7 +15,7 @@ impl Grower {
             self.may(6, &[Construct::Exit])
         };
         if self.may(14, &[Construct::ExitTo]) && !here.loops.is_empty() {
-            agent.leaves.extend(self.target(here));
+            agent.leaves.extend(self.target(here, Construct::ExitTo));
         }
         agent.writes_first = self.random.one_in(2);
         self.tools(&mut agent, here, 2);
@@ -78,7 +78,7 @@ impl Grower {
             let mut helper = self.below(here, "h", deeper - 1);
             helper.exit = self.may(8, &[Construct::Exit]);
             if self.may(8, &[Construct::ExitTo]) && !here.loops.is_empty() && !helper.model {
-                helper.leaves.extend(self.target(here));
+                helper.leaves.extend(self.target(here, Construct::ExitTo));
             }
             agent.helpers.push(helper);
         }

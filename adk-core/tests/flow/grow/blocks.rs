@@ -51,7 +51,7 @@ impl Grower {
             let mut own = Here { depth: here.depth - 1, ..here.clone() };
             let arm = match self.random.below(6) {
                 0 => Node::Nothing,
-                1 if !here.loops.is_empty() => Node::Break(self.target(here)),
+                1 if !here.loops.is_empty() => Node::Break(self.target(here, Construct::BreakTo)),
                 2 | 3 if own.depth > 0 && self.wanted.is_empty() => self.sequence(&mut own),
                 _ => self.node(&mut own),
             };

@@ -361,15 +361,20 @@ impl<'f> Interpreter<'f> {
         for own in &nested.flow.outputs {
             touches.writes.insert(self.stored(scope, nested.written(own), path));
         }
-        session_touches(&nested.flow, touches);
+        session_touches(nested, touches);
     }
 }
 
-/// What a workflow does to keys of the session.
-fn session_touches(flow: &Flow, touches: &mut Touches) {
+/// Adds what a workflow does to keys of the session. Its inputs hold the values of the workflow around unless they have a
+/// default or another name, or are outputs, too.
+fn session_touches(nested: &Nested, touches: &mut Touches) {
+    let flow = &*nested.flow;
     let is_session = |key: &Key| has_prefix(key) || flow.states.contains(key);
     touches.reads.extend(flow.states.iter().map(|key| (*key).to_owned()));
-    let begins = flow.inputs.iter().map(|(key, _)| *key).chain(flow.lets.clone());
+    let sets = |(key, default): &&(Key, bool)| {
+        *default || nested.read(key) != *key || flow.outputs.contains(key)
+    };
+    let begins = flow.inputs.iter().filter(sets).map(|(key, _)| *key).chain(flow.lets.clone());
     touches.writes.extend(begins.filter(is_session).map(str::to_owned));
     flow.each(&mut |node| match node {
         Node::Run(agent) => {
@@ -394,7 +399,7 @@ fn inside(flow: &Flow, nested: &Nested, touches: &mut Touches) {
     touches.reads.extend(inputs.filter(is_session).map(str::to_owned));
     let outputs = nested.flow.outputs.iter().map(|key| nested.written(key));
     touches.writes.extend(outputs.filter(is_session).map(str::to_owned));
-    session_touches(&nested.flow, touches);
+    session_touches(nested, touches);
 }
 
 /// What two calls have written that did not see each other: lists that both made longer are joined.
