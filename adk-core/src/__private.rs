@@ -4,9 +4,9 @@ pub mod args;
 mod awaits;
 pub mod callback;
 pub mod function;
+mod generated;
 mod key_struct;
 pub mod llm;
-mod made;
 mod probe;
 pub mod resources;
 pub mod typed;
@@ -21,8 +21,8 @@ pub use crate::{
     ToolArgs, ToolContext, ToolError, ToolMeta, spec,
 };
 pub use adk_spec::__private::{self as check, key, stub_if};
+pub use generated::{Behavior, GeneratedAgent, GeneratedWorkflow};
 pub use key_struct::key_struct;
-pub use made::{MadeByMacro, MadeWorkflow, Making};
 pub use probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
 pub use wire::AgentTooling;
 pub use {schemars, serde, serde_json};

@@ -2,7 +2,7 @@
 //!
 //! rustc checks what is here once, and each body in an expansion for each function of the user's crate.
 
-use super::super::made::{MadeByMacro, Making};
+use super::super::generated::{Behavior, GeneratedAgent};
 use super::Work;
 use crate::{AgentMeta, Context, Result};
 
@@ -21,10 +21,10 @@ pub trait AgentFunction: Send + Sync + 'static {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: AgentFunction> MadeByMacro for F {
+impl<F: AgentFunction> GeneratedAgent for F {
     const META: &'static AgentMeta<'static> = F::META;
 
-    fn made(&self) -> Making<'_> {
-        Making::Function(F::KEY, F::begin)
+    fn behavior(&self) -> Behavior<'_> {
+        Behavior::Function(F::KEY, F::begin)
     }
 }

@@ -12,7 +12,7 @@ use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::time::Duration;
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
-// It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
+// It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `GeneratedAgent`.
 pub trait Wired {
     /// The whole tree.
     fn spec(&self) -> &Spec<'_>;

@@ -1,4 +1,4 @@
-//! `WInput`, `WOutput`, and `impl MadeWorkflow`.
+//! `WInput`, `WOutput`, and `impl GeneratedWorkflow`.
 
 use super::super::ast::{Input, Typed, Workflow};
 use super::super::names::{is_string, plain, unspanned};
@@ -130,7 +130,7 @@ impl Expansion<'_> {
         quote! {
             #input_impls
             #output_impls
-            impl __adk::MadeWorkflow for #name {
+            impl __adk::GeneratedWorkflow for #name {
                 type Input = #bracketed;
                 type Output = #output_ty;
                 #[allow(unused_variables)]

@@ -33,7 +33,7 @@ impl Expansion<'_> {
         let bracketed = quote_spanned!(span=> (#name));
         quote! {
             #types
-            impl __adk::MadeByMacro for #bracketed {
+            impl __adk::GeneratedAgent for #bracketed {
                 const META: &'static __adk::AgentMeta<'static> = &__adk::stub_if(
                     __FACTS.is_faulty(),
                     __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
@@ -45,8 +45,8 @@ impl Expansion<'_> {
                         .lets(&[#(#lets),*])
                         .steps(#name::SPEC.steps),
                 );
-                fn made(&self) -> __adk::Making<'_> {
-                    __adk::Making::workflow(self)
+                fn behavior(&self) -> __adk::Behavior<'_> {
+                    __adk::Behavior::workflow(self)
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Expansion<'_> {
         self.tree.inputs.iter().any(|input| input.default.is_some()).then(|| {
             quote! {
                 fn form(&self, __form: &mut __adk::workflow::Form) {
-                    <Self as __adk::MadeWorkflow>::form(__form);
+                    <Self as __adk::GeneratedWorkflow>::form(__form);
                 }
             }
         })

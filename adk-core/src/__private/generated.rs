@@ -12,17 +12,17 @@ use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// What a macro says of an agent. rustc names it in its error for `x.run(cx)` where `x` is no agent.
-pub trait MadeByMacro: Send + Sync {
+pub trait GeneratedAgent: Send + Sync {
     /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.
     const META: &'static AgentMeta<'static>;
 
     /// What it does.
-    fn made(&self) -> Making<'_>;
+    fn behavior(&self) -> Behavior<'_>;
 }
 
 /// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this. One that was refused says nothing, and
 /// does not compile.
-pub trait MadeWorkflow {
+pub trait GeneratedWorkflow {
     /// What a run takes.
     type Input: Send;
     /// What a run gives.
@@ -51,30 +51,30 @@ pub trait MadeWorkflow {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: MadeByMacro + MadeWorkflow> Workflow for T {
-    type Input = <T as MadeWorkflow>::Input;
-    type Output = <T as MadeWorkflow>::Output;
+impl<T: GeneratedAgent + GeneratedWorkflow> Workflow for T {
+    type Input = <T as GeneratedWorkflow>::Input;
+    type Output = <T as GeneratedWorkflow>::Output;
 
     fn as_agent(&self) -> &dyn DynAgent {
         self
     }
 
     fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()> {
-        MadeWorkflow::begin(self, input, keys)
+        GeneratedWorkflow::begin(self, input, keys)
     }
 
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output> {
-        MadeWorkflow::finish(self, values)
+        GeneratedWorkflow::finish(self, values)
     }
 
     fn form(&self, form: &mut Form) -> Option<Self::Input> {
-        <T as MadeWorkflow>::form(form)
+        <T as GeneratedWorkflow>::form(form)
     }
 }
 
 /// What an agent does that a macro made.
 #[allow(missing_debug_implementations, reason = "functions have no form")]
-pub enum Making<'a> {
+pub enum Behavior<'a> {
     /// What another one does: a type around the agent that was declared.
     Agent(&'a dyn DynAgent),
     /// It walks its steps.
@@ -83,9 +83,9 @@ pub enum Making<'a> {
     Function(&'static str, Begin),
 }
 
-impl<'a> Making<'a> {
+impl<'a> Behavior<'a> {
     /// It walks its steps. That it can be shared is known of what a macro made, and not asked for here.
-    pub fn workflow<W: MadeByMacro + Wired>(workflow: &'a W) -> Self {
+    pub fn workflow<W: GeneratedAgent + Wired>(workflow: &'a W) -> Self {
         Self::Workflow(workflow)
     }
 
@@ -99,7 +99,7 @@ impl<'a> Making<'a> {
 
 // It is no candidate that rustc would list where a type is no agent.
 #[diagnostic::do_not_recommend]
-impl<T: MadeByMacro> Agent for T {
+impl<T: GeneratedAgent> Agent for T {
     const META: AgentMeta<'static> = *T::META;
     const META_REF: &'static AgentMeta<'static> = T::META;
 
@@ -108,33 +108,33 @@ impl<T: MadeByMacro> Agent for T {
     }
 
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        match self.made() {
-            Making::Agent(agent) => agent.run_dyn(cx),
-            Making::Workflow(workflow) => wired::run(workflow, cx),
-            Making::Function(key, begin) => function::run(cx, key, T::META, begin),
+        match self.behavior() {
+            Behavior::Agent(agent) => agent.run_dyn(cx),
+            Behavior::Workflow(workflow) => wired::run(workflow, cx),
+            Behavior::Function(key, begin) => function::run(cx, key, T::META, begin),
         }
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_>) {
-        match self.made() {
-            Making::Agent(agent) => agent.prepare_dyn(prepare),
-            Making::Workflow(workflow) => wired::prepare(workflow, prepare),
-            Making::Function(..) => {}
+        match self.behavior() {
+            Behavior::Agent(agent) => agent.prepare_dyn(prepare),
+            Behavior::Workflow(workflow) => wired::prepare(workflow, prepare),
+            Behavior::Function(..) => {}
         }
     }
 
     fn handover(&self) -> Handover<'_> {
-        self.made().agent().map(DynAgent::handover_dyn).unwrap_or_default()
+        self.behavior().agent().map(DynAgent::handover_dyn).unwrap_or_default()
     }
 
     fn callbacks(&self) -> Option<&AgentCallbacks> {
-        self.made().agent().and_then(DynAgent::callbacks_dyn)
+        self.behavior().agent().and_then(DynAgent::callbacks_dyn)
     }
 
     fn stand_in(&self, content: Content) -> Result<Event> {
-        match self.made() {
-            Making::Agent(agent) => agent.stand_in_dyn(content),
-            Making::Workflow(_) | Making::Function(..) => Ok(Event::new().with_content(content)),
+        match self.behavior() {
+            Behavior::Agent(agent) => agent.stand_in_dyn(content),
+            Behavior::Workflow(_) | Behavior::Function(..) => Ok(Event::new().with_content(content)),
         }
     }
 }
