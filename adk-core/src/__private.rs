@@ -7,8 +7,8 @@ pub mod function;
 mod generated;
 mod key_struct;
 pub mod llm;
-mod probe;
 pub mod resources;
+mod type_facts;
 pub mod typed;
 pub mod wire;
 pub mod workflow;
@@ -23,6 +23,6 @@ pub use crate::{
 pub use adk_spec::__private::{self as check, key, stub_if};
 pub use generated::{Behavior, GeneratedAgent, GeneratedWorkflow};
 pub use key_struct::key_struct;
-pub use probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
+pub use type_facts::{OfFlow, OfResult, TypeFactDefaults, TypeFacts, refuse};
 pub use wire::AgentTooling;
 pub use {schemars, serde, serde_json};

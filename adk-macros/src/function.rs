@@ -120,7 +120,7 @@ fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
         let (ty, no) = (types::fixed(param.ty.to_token_stream()), quote!(false));
         let spec = key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &no, &no, &quote!(0));
-        quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
+        quote!(#spec.optional(true).accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     })
 }
 
@@ -253,8 +253,8 @@ fn output_types(function: &Function) -> TokenStream {
     let inside = if keys::is_plain(function) {
         "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
     } else {
-        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
-        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;"
+        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::TypeFacts::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::TypeFacts::<__AdkPlain>::FLOW }>>::Value;"
     };
     let inside = read(inside);
     quote!(type __AdkOutput = #output; #inside)

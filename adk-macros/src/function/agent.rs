@@ -92,7 +92,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     let mut check = |span: (Span, Span), wrong: &TokenStream, fact: String, help: &str| {
         checks.extend(refuse(span, wrong, &report.message(&fact, help)));
     };
-    let unit = read("__adk::Probe::<__AdkValue>::UNIT");
+    let unit = read("__adk::TypeFacts::<__AdkValue>::UNIT");
     match &args.writes {
         // Nobody calls `()` so.
         Some(_) if super::keys::is_plain(function) => {}
@@ -113,7 +113,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     if let Some(exits) = &args.exits {
         check(
             (exits.span, exits.span),
-            &quote!(__adk::Probe::<__AdkPlain>::FLOW == 0),
+            &quote!(__adk::TypeFacts::<__AdkPlain>::FLOW == 0),
             format!("`{name}` says which loops it may end, but returns no `Flow`"),
             "return `Flow` or `(T, Flow)`, or remove `exits`",
         );
@@ -132,7 +132,7 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
             continue;
         }
         let ty = fixed(&param.ty);
-        let is_context = quote!(__adk::Probe::<#ty>::CONTEXT);
+        let is_context = quote!(__adk::TypeFacts::<#ty>::CONTEXT);
         let mut check = |span, wrong: &TokenStream, fact: String, help: &str| {
             checks.extend(refuse(span, wrong, &report.message(&fact, help)));
         };
@@ -166,7 +166,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let reads = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
             let first = fixed(&first.ty);
-            quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
+            quote!(__adk::function::reads(__adk::TypeFacts::<#first>::CONTEXT, &[#(#all),*]))
         }
         _ => quote!(&[#(#all),*]),
     };
@@ -174,7 +174,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let [optional, may_exit] = if returns_plain {
         ["false"; 2]
     } else {
-        ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
+        ["__adk::TypeFacts::<__AdkValue>::OPTIONAL", "__adk::TypeFacts::<__AdkPlain>::FLOW != 0"]
     };
     let writes = args.writes.iter().map(|key| {
         let (spelled, of) = (types::written(&function.sig.output), keys.of_written());

@@ -35,7 +35,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
         let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
         let (spec, ty) = (key.spec(inside, place | opened), &key.of.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
-            .then(|| quote!(.accepting(__adk::Probe::<#ty>::ACCEPTS)));
+            .then(|| quote!(.accepting(__adk::TypeFacts::<#ty>::ACCEPTS)));
         quote!(#spec #accepts)
     });
     let (generics, _, conditions) = item.generics.split_for_impl();

@@ -106,7 +106,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         // Whether the tool is called is the model's choice, so that no reader may count on the key.
         let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
         let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
-        quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
+        quote!(#spec.accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
     if !reads.is_empty() || !writes.is_empty() {
@@ -124,7 +124,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     meta.extend(args.timeout.map(limit));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
     // Last: rustc promotes nothing after an `||` to a `'static`.
-    meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
+    meta.extend(quote!(.may_exit(#said || __adk::TypeFacts::<__AdkPlain>::FLOW != 0)));
     meta
 }
 
@@ -237,7 +237,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     let mut before = TokenStream::new();
     for param in function.params(Source::Plain) {
         let ty = types::fixed(param.ty.to_token_stream());
-        let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
+        let is_context = quote!(__adk::TypeFacts::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
             let message =
                 report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
@@ -266,7 +266,7 @@ fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<
     }
     let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
         let ty = types::fixed(ty.to_token_stream());
-        quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
+        quote!(|| __adk::TypeFacts::<#ty>::TOOL_CONTEXT || __adk::TypeFacts::<#ty>::CONTEXT)
     });
     let wrong = quote!(!(false #(#contexts)*));
     let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();

@@ -81,7 +81,7 @@ impl<T: Typed> Of<T> {
     pub const TYPED: bool = true;
 }
 
-/// Takes the `Option` off: `<T as OfOption<{ Probe::<T>::OPTIONAL }>>::Value`.
+/// Takes the `Option` off: `<T as OfOption<{ TypeFacts::<T>::OPTIONAL }>>::Value`.
 pub trait OfOption<const OPTIONAL: bool> {
     /// What is inside, or the type itself.
     type Value;

@@ -99,7 +99,7 @@ impl Expansion<'_> {
 
 /// Whether a read of that type may find nothing: an `Option` reads as a parameter does.
 fn optional(ty: &impl ToTokens) -> TokenStream {
-    quote!(__adk::Probe::<#ty>::OPTIONAL)
+    quote!(__adk::TypeFacts::<#ty>::OPTIONAL)
 }
 
 /// The type of the key that is read as that type.

@@ -6,12 +6,12 @@ use crate::{Context, Flow, ToolContext};
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// Asks about a type: `Probe::<T>::OPTIONAL`, with [`Otherwise`] in scope.
+/// Asks about a type: `TypeFacts::<T>::OPTIONAL`, with [`TypeFactDefaults`] in scope.
 #[derive(Debug)]
-pub struct Probe<T: ?Sized>(PhantomData<T>);
+pub struct TypeFacts<T: ?Sized>(PhantomData<T>);
 
 /// The defaults for all types.
-pub trait Otherwise {
+pub trait TypeFactDefaults {
     /// It is an `Option`.
     const OPTIONAL: bool = false;
     /// It is `&mut Context`.
@@ -28,54 +28,54 @@ pub trait Otherwise {
     const ACCEPTS: Option<Accepts> = None;
 }
 
-impl<T: ?Sized> Otherwise for Probe<T> {}
+impl<T: ?Sized> TypeFactDefaults for TypeFacts<T> {}
 
-impl<T: DeserializeOwned> Probe<T> {
+impl<T: DeserializeOwned> TypeFacts<T> {
     /// Says what is wrong with a value that is none of these.
     pub const ACCEPTS: Option<Accepts> = Some(accepts::<T>);
 }
 
-impl<T> Probe<Option<T>> {
+impl<T> TypeFacts<Option<T>> {
     /// It is an `Option`.
     pub const OPTIONAL: bool = true;
 }
 
-impl<T, E> Probe<Result<T, E>> {
+impl<T, E> TypeFacts<Result<T, E>> {
     /// It is a `Result`.
     pub const RESULT: usize = 1;
 }
 
-impl Probe<()> {
+impl TypeFacts<()> {
     /// It is `()`.
     pub const UNIT: bool = true;
 }
 
-impl Probe<Flow> {
+impl TypeFacts<Flow> {
     /// It is `Flow`.
     pub const FLOW: usize = 1;
 }
 
-impl<T> Probe<(T, Flow)> {
+impl<T> TypeFacts<(T, Flow)> {
     /// It is a value with `Flow`.
     pub const FLOW: usize = 2;
 }
 
-impl Probe<&mut Context> {
+impl TypeFacts<&mut Context> {
     /// It is the context of an agent.
     pub const CONTEXT: bool = true;
 }
 
-impl Probe<&mut ToolContext> {
+impl TypeFacts<&mut ToolContext> {
     /// It is the context of a tool.
     pub const TOOL_CONTEXT: bool = true;
 }
 
-impl Probe<&ToolContext> {
+impl TypeFacts<&ToolContext> {
     /// It is the context of a tool.
     pub const TOOL_CONTEXT: bool = true;
 }
 
-/// Takes the `Result` off: `<R as OfResult<{ Probe::<R>::RESULT }>>::Value`. The const chooses the impl, so there is
+/// Takes the `Result` off: `<R as OfResult<{ TypeFacts::<R>::RESULT }>>::Value`. The const chooses the impl, so there is
 /// no overlap.
 pub trait OfResult<const RESULT: usize> {
     /// What is inside, or the type itself.
@@ -90,7 +90,7 @@ impl<T, E> OfResult<1> for Result<T, E> {
     type Value = T;
 }
 
-/// Takes the `Flow` off: `<R as OfFlow<{ Probe::<R>::FLOW }>>::Value`.
+/// Takes the `Flow` off: `<R as OfFlow<{ TypeFacts::<R>::FLOW }>>::Value`.
 pub trait OfFlow<const FLOW: usize> {
     /// The value next to it; `()` for none.
     type Value;
