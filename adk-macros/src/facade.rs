@@ -33,7 +33,7 @@ pub(crate) fn path() -> String {
 pub(crate) fn names() -> TokenStream {
     code!(
         "#[allow(unused_imports)]
-        use ::{}::__private::{{self as __adk, TypeFactDefaults as _, typed::{{self as __typed, Otherwise as _}}}};",
+        use ::{}::__private::{{self as __adk, TypeFactDefaults as _, typed::{{self as __typed, KeyFactDefaults as _}}}};",
         facade()
     )
 }

@@ -53,11 +53,11 @@ pub(crate) fn implement<'t>(
 /// The number of the type of a key. Of what is spelled as a `Vec` and may have none, it says as well whether that is the
 /// standard library's.
 pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
-    let number = quote!(__typed::Of::<#ty>::NUMBER);
+    let number = quote!(__typed::KeyFacts::<#ty>::NUMBER);
     let shown = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
     let inside = shown.trim_start_matches("Vec<").trim_end_matches('>');
     if shown.starts_with("Vec<") && !PLAIN.contains(&inside) {
-        quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST))
+        quote!(__typed::listed(#number, __typed::KeyFacts::<#ty>::LIST))
     } else {
         number
     }

@@ -5,13 +5,13 @@
 //! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
 //! the macros have. Nothing here exists at run time.
 
+mod key_facts;
 mod numbered;
-mod of;
 
 use crate::spec::{AgentMeta, KeySpec};
 pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
+pub use key_facts::*;
 pub use numbered::Numbered;
-pub use of::*;
 use std::marker::PhantomData;
 
 /// No key.
@@ -245,7 +245,7 @@ depths! {
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
     <<<K as At<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
 
-/// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`Otherwise`] in scope.
+/// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
 pub struct Fits<K, T>(PhantomData<(K, T)>);
 

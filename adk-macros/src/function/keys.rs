@@ -38,7 +38,7 @@ impl Keys {
             // A `&'static str` that is returned is text like any other.
             aliases.extend(read(
                 "type __AdkGiven = <__AdkValue as __typed::OfOption<{ __adk::TypeFacts::<__AdkValue>::OPTIONAL }>>::Value;
-                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::Of::<__AdkGiven>::REF }>>::Value;",
+                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::KeyFacts::<__AdkGiven>::REF }>>::Value;",
             ));
             quote!(__AdkWritten)
         });
@@ -97,13 +97,13 @@ impl Key {
             "type {parameter} =
                 <{written} as __typed::OfOption<{{ __adk::TypeFacts::<{written}>::OPTIONAL }}>>::Parameter;
             type {borrowed} = <{parameter} as __typed::Parameter>::Value;
-            type {owned} = <{borrowed} as __typed::OfRef<{{ __typed::Of::<{borrowed}>::REF }}>>::Value;
-            type {key} = <{owned} as __typed::OfValue<{{ __typed::Of::<{owned}>::VALUE }}>>::Value;"
+            type {owned} = <{borrowed} as __typed::OfRef<{{ __typed::KeyFacts::<{borrowed}>::REF }}>>::Value;
+            type {key} = <{owned} as __typed::OfValue<{{ __typed::KeyFacts::<{owned}>::VALUE }}>>::Value;"
         ));
         Self {
             read: code!("<{parameter} as __typed::Parameter>::Read<{key}>"),
             ty: read(&key),
-            any: Some(code!("__typed::Of::<{owned}>::VALUE")),
+            any: Some(code!("__typed::KeyFacts::<{owned}>::VALUE")),
             optional: code!("__adk::TypeFacts::<{written}>::OPTIONAL"),
         }
     }

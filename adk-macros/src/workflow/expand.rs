@@ -141,7 +141,7 @@ fn key_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
 /// The same for a key that is read: `serde_json::Value` reads any type.
 fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
     let ty = &typed.ty;
-    spec_of(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
+    spec_of(typed, place, &quote!(__typed::KeyFacts::<#ty>::VALUE))
 }
 
 fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {

@@ -32,12 +32,12 @@ impl Expansion<'_> {
             }
             BlockKind::Match(choice) if choice.arms.iter().any(|arm| takes_some(&arm.pattern)) => {
                 let ty = numbered("Key", i);
-                (&choice.key, quote!(__typed::Of::<#ty>::OPTION))
+                (&choice.key, quote!(__typed::KeyFacts::<#ty>::OPTION))
             }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
                 let alias = numbered("List", i);
-                (list, quote!(__typed::Of::<#alias>::LIST != 0))
+                (list, quote!(__typed::KeyFacts::<#alias>::LIST != 0))
             }
             _ => return None,
         };
@@ -49,7 +49,7 @@ impl Expansion<'_> {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
             let ty = &input.typed.ty;
-            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::Of::<#ty>::VALUE }>>::Value>))
+            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value>))
         });
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(name, reads.collect(), writes.collect())

@@ -230,7 +230,7 @@ impl Expansion<'_> {
         let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ __typed::Of::<#alias>::LIST }>>::Key;
+            type #item_alias = <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
             #at
         }
     }

@@ -20,7 +20,7 @@ impl Expansion<'_> {
             let is_kind = || {
                 code!(
                     "type __Kind_{i} = __typed::Kind<{{
-                        __typed::kind(__wire::Probe::<__Agent_{i}>::AGENT, __typed::Of::<__Agent_{i}>::TYPED)
+                        __typed::kind(__wire::Probe::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
                     }}>;"
                 )
             };

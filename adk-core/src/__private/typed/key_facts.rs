@@ -7,12 +7,12 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// Asks about a type: `Of::<T>::LIST`, with [`Otherwise`] in scope.
+/// Asks about a type: `KeyFacts::<T>::LIST`, with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
-pub struct Of<T: ?Sized>(PhantomData<T>);
+pub struct KeyFacts<T: ?Sized>(PhantomData<T>);
 
 /// What holds where nothing else is said.
-pub trait Otherwise {
+pub trait KeyFactDefaults {
     /// What agents say fits.
     const YES: bool = false;
     /// 1 for a reference, 2 for one to text or a path, 3 for one to a list.
@@ -29,54 +29,54 @@ pub trait Otherwise {
     const NUMBER: u64 = NONE;
 }
 
-impl<A, B> Otherwise for Fits<A, B> {}
+impl<A, B> KeyFactDefaults for Fits<A, B> {}
 impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
-    Otherwise for Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
+    KeyFactDefaults for Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 {
 }
-impl<T: ?Sized> Otherwise for Of<T> {}
+impl<T: ?Sized> KeyFactDefaults for KeyFacts<T> {}
 
-impl<T> Of<&T> {
+impl<T> KeyFacts<&T> {
     /// It is a reference.
     pub const REF: usize = 1;
 }
 
-impl Of<&str> {
+impl KeyFacts<&str> {
     /// It is text.
     pub const REF: usize = 2;
 }
 
-impl Of<&Path> {
+impl KeyFacts<&Path> {
     /// It is a path.
     pub const REF: usize = 2;
 }
 
-impl<T> Of<&[T]> {
+impl<T> KeyFacts<&[T]> {
     /// It is a borrowed list.
     pub const REF: usize = 3;
 }
 
-impl Of<serde_json::Value> {
+impl KeyFacts<serde_json::Value> {
     /// It is any value.
     pub const VALUE: bool = true;
 }
 
-impl<T: Numbered + ?Sized> Of<T> {
+impl<T: Numbered + ?Sized> KeyFacts<T> {
     /// Its number as the type of a key.
     pub const NUMBER: u64 = T::NUMBER;
 }
 
-impl<T> Of<Option<T>> {
+impl<T> KeyFacts<Option<T>> {
     /// It is an `Option`.
     pub const OPTION: bool = true;
 }
 
-impl Of<Absent> {
+impl KeyFacts<Absent> {
     /// What is not known may be one.
     pub const OPTION: bool = true;
 }
 
-impl<T: Typed> Of<T> {
+impl<T: Typed> KeyFacts<T> {
     /// Its types are known.
     pub const TYPED: bool = true;
 }
@@ -129,7 +129,7 @@ impl<T> Parameter for Optional<T> {
     type Own = Perhaps<T>;
 }
 
-/// The type of the key that a parameter borrows from: `<T as OfRef<{ Of::<T>::REF }>>::Value`.
+/// The type of the key that a parameter borrows from: `<T as OfRef<{ KeyFacts::<T>::REF }>>::Value`.
 pub trait OfRef<const REF: usize> {
     /// The type of the key.
     type Value;
@@ -155,7 +155,7 @@ impl<T> OfRef<3> for &[T] {
     type Value = Vec<T>;
 }
 
-/// A reader of `serde_json::Value` reads any type: `<T as OfValue<{ Of::<T>::VALUE }>>::Value`.
+/// A reader of `serde_json::Value` reads any type: `<T as OfValue<{ KeyFacts::<T>::VALUE }>>::Value`.
 pub trait OfValue<const VALUE: bool> {
     /// The type, or [`Anything`].
     type Value;
@@ -169,7 +169,7 @@ impl<T> OfValue<true> for T {
     type Value = Anything;
 }
 
-/// The element of a list: `<T as Element<{ Of::<T>::LIST }>>::Key`.
+/// The element of a list: `<T as Element<{ KeyFacts::<T>::LIST }>>::Key`.
 pub trait Element<const LIST: usize> {
     /// [`Is`] the element; [`Nothing`] for a type that is no list, which is reported.
     type Key;
@@ -181,7 +181,7 @@ impl<T> Element<0> for T {
 
 macro_rules! lists {
     ($($number:literal: $list:ty => $key:ty $(, $type:ident)? $(; $size:ident)?)*) => {$(
-        impl<$($type,)? $(const $size: usize)?> Of<$list> {
+        impl<$($type,)? $(const $size: usize)?> KeyFacts<$list> {
             /// It is a list.
             pub const LIST: usize = $number;
         }
