@@ -43,7 +43,7 @@ pub(crate) fn names_of_workflows() -> TokenStream {
     let names = names();
     let more = code!(
         "#[allow(unused_imports)]
-        use __adk::wire::{{self as __wire, NoInstruction as _, Otherwise as _, ReadNothing as _, ReadPlain as _}};"
+        use __adk::wire::{{self as __wire, NoInstruction as _, ItemFactDefaults as _, ReadNothing as _, ReadPlain as _}};"
     );
     quote!(#names #more)
 }

@@ -33,7 +33,7 @@ impl Taking {
 /// An agent or a tool that says what it needs: it implements [`Needs`]. Of another it is looked for when a run begins.
 pub trait SaysNeeds {}
 
-/// What a workflow asks of a step or a tool: `<T as NeedsOf<{ Probe::<T>::NEEDS }>>::Of`.
+/// What a workflow asks of a step or a tool: `<T as NeedsOf<{ ItemFacts::<T>::NEEDS }>>::Of`.
 pub trait NeedsOf<const SAYS: bool> {
     /// The type itself, or one that needs nothing.
     type Of;

@@ -36,10 +36,10 @@ use std::sync::Arc;
 
 /// Facts about types as consts: an inherent associated const wins over one of a trait.
 #[derive(Debug)]
-pub struct Probe<T: ?Sized>(PhantomData<T>);
+pub struct ItemFacts<T: ?Sized>(PhantomData<T>);
 
 /// What holds where nothing else is said.
-pub trait Otherwise {
+pub trait ItemFactDefaults {
     /// It is an agent.
     const AGENT: bool = false;
     /// It is a tool.
@@ -63,9 +63,9 @@ pub trait Otherwise {
     const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
 
-impl<T: ?Sized> Otherwise for Probe<T> {}
+impl<T: ?Sized> ItemFactDefaults for ItemFacts<T> {}
 
-impl<T: Agent> Probe<T> {
+impl<T: Agent> ItemFacts<T> {
     /// It is an agent.
     pub const AGENT: bool = true;
     /// Its description.
@@ -79,34 +79,34 @@ impl<T: Agent> Probe<T> {
 #[derive(Debug)]
 pub struct NoItem;
 
-impl Probe<NoItem> {
+impl ItemFacts<NoItem> {
     /// It is.
     pub const NO_ITEM: bool = true;
 }
 
-impl<T: DeserializeOwned + schemars::JsonSchema> Probe<T> {
+impl<T: DeserializeOwned + schemars::JsonSchema> ItemFacts<T> {
     /// What makes its schema.
     pub const SCHEMA: Option<MakeSchema> = Some(schema_of::<T>);
 }
 
-impl<T: Tool> Probe<T> {
+impl<T: Tool> ItemFacts<T> {
     /// It is a tool.
     pub const TOOL: bool = true;
     /// Its description.
     pub const TOOL_META: ToolMeta<'static> = T::META;
 }
 
-impl<T: SaysNeeds> Probe<T> {
+impl<T: SaysNeeds> ItemFacts<T> {
     /// It says what it needs.
     pub const NEEDS: bool = true;
 }
 
-impl<T: DynAgent> Probe<T> {
+impl<T: DynAgent> ItemFacts<T> {
     /// It is an agent that may be known at run time only.
     pub const DYN: bool = true;
 }
 
-impl Probe<String> {
+impl ItemFacts<String> {
     /// It is a `String`.
     pub const TEXT: bool = true;
 }

@@ -23,7 +23,7 @@ impl Expansion<'_> {
             // An agent that the caller supplies is called what it is called here.
             let (alias, name) = (numbered("Agent", i), &step.name);
             Some(match self.placed_type(step) {
-                Some(_) => quote!(&__wire::Probe::<#alias>::AGENT_META.named(#name)),
+                Some(_) => quote!(&__wire::ItemFacts::<#alias>::AGENT_META.named(#name)),
                 None => self.meta(i, step),
             })
         };
@@ -213,7 +213,7 @@ impl Declaration<'_> {
         let Some(Typed { key, ty, .. }) = self.output else {
             return (quote!(true), quote!(::core::option::Option::None));
         };
-        let (text, key) = (quote!(__wire::Probe::<#ty>::TEXT), key.text());
+        let (text, key) = (quote!(__wire::ItemFacts::<#ty>::TEXT), key.text());
         let json = quote!(<#ty as __wire::Answer>::JSON);
         let output = quote!(::core::option::Option::Some(__wire::output(#key, #text, #json)));
         (text, output)

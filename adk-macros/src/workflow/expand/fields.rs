@@ -65,13 +65,13 @@ pub(super) fn tools(
         });
         let (meta, make) = if *is_agent {
             (
-                quote!(__adk::ToolMeta::of_agent(__wire::Probe::<#alias>::AGENT_META_REF)),
-                quote!(<#alias as __adk::AgentTooling<{ __wire::Probe::<#alias>::AGENT }>>::make()),
+                quote!(__adk::ToolMeta::of_agent(__wire::ItemFacts::<#alias>::AGENT_META_REF)),
+                quote!(<#alias as __adk::AgentTooling<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()),
             )
         } else {
             (
-                quote!(__wire::Probe::<#alias>::TOOL_META),
-                quote!(<#alias as __wire::Tooling<{ __wire::Probe::<#alias>::TOOL }>>::make()),
+                quote!(__wire::ItemFacts::<#alias>::TOOL_META),
+                quote!(<#alias as __wire::Tooling<{ __wire::ItemFacts::<#alias>::TOOL }>>::make()),
             )
         };
         described.push(meta);

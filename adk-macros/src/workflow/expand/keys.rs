@@ -153,7 +153,7 @@ impl Expansion<'_> {
         let says = |typed: &Typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
-            quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
+            quote!(#key, #doc, __wire::ItemFacts::<#ty>::SCHEMA)
         };
         let gives = outputs.iter().map(|typed| {
             let says = says(typed);

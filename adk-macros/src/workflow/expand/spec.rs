@@ -20,7 +20,7 @@ impl Expansion<'_> {
             let is_kind = || {
                 code!(
                     "type __Kind_{i} = __typed::Kind<{{
-                        __typed::kind(__wire::Probe::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
+                        __typed::kind(__wire::ItemFacts::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
                     }}>;"
                 )
             };
@@ -92,7 +92,7 @@ impl Expansion<'_> {
     fn meta_text(&self, i: usize, step: &Step<'_>) -> String {
         let name = &self.name;
         if self.placed_type(step).is_some() {
-            return format!("__wire::Probe::<__Agent_{i}>::AGENT_META_REF");
+            return format!("__wire::ItemFacts::<__Agent_{i}>::AGENT_META_REF");
         }
         if let What::Await(_) = step.what {
             return format!("<{name} as __wire::Awaits<{i}>>::META");
