@@ -1,7 +1,7 @@
 //! The types of keys, compared at compile time across modules and crates: what `key-type` asks.
 //!
 //! Each agent that a macro made says by `Typed` what it reads and writes. A workflow gives each of its steps, of its declared keys
-//! and of its outputs a number by [`At`]. Const evaluation says which two types are compared, by the numbers of whose
+//! and of its outputs a number by [`TypeSource`]. Const evaluation says which two types are compared, by the numbers of whose
 //! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
 //! the macros have. Nothing here exists at run time.
 
@@ -203,14 +203,14 @@ impl<T: Typed> TypesOf<Kind<3>> for T {
 }
 
 /// Who says a type, by its number: a step, a declared key, an output. A workflow implements it on a type of its own.
-pub trait At<const NUMBER: usize> {
+pub trait TypeSource<const NUMBER: usize> {
     /// The agent.
     type Agent: Typed;
 }
 
 /// Where some of the numbers of a large workflow are looked up.
 pub trait Chunk<const WHICH: usize> {
-    /// What has [`At`] for them.
+    /// What has [`TypeSource`] for them.
     type Keys;
 }
 
@@ -243,7 +243,7 @@ depths! {
 
 /// The type of a key: whose it is, its place there, and how many lists are around it.
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
-    <<<K as At<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
+    <<<K as TypeSource<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
 
 /// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
@@ -269,12 +269,12 @@ pub struct Pair<
 impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
     Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 where
-    K: At<KEY>,
-    S: At<SAYS>,
-    <K as At<KEY>>::Agent: Said<PLACE>,
-    <S as At<SAYS>>::Agent: Said<SAID>,
-    <<K as At<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
-    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as At<SAYS>>::Agent as Said<SAID>>::Key>,
+    K: TypeSource<KEY>,
+    S: TypeSource<SAYS>,
+    <K as TypeSource<KEY>>::Agent: Said<PLACE>,
+    <S as TypeSource<SAYS>>::Agent: Said<SAID>,
+    <<K as TypeSource<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
+    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as TypeSource<SAYS>>::Agent as Said<SAID>>::Key>,
 {
     /// It does.
     pub const YES: bool = true;

@@ -209,7 +209,7 @@ impl Expansion<'_> {
     fn says_itself(&self, i: usize) -> TokenStream {
         let (at, holder) = (i + 1, self.holder(i + 1));
         code!(
-            "impl __typed::At<{at}> for {holder} {{
+            "impl __typed::TypeSource<{at}> for {holder} {{
                 type Agent = <__Agent_{i} as __typed::TypesOf<__Kind_{i}>>::Types;
             }}"
         )
@@ -238,7 +238,7 @@ impl Expansion<'_> {
     /// What is said by the one of that number.
     fn at(&self, number: usize, agent: TokenStream) -> TokenStream {
         let (holder, number) = (Ident::new(&self.holder(number), Span::call_site()), index(number));
-        quote!(impl __typed::At<#number> for #holder { type Agent = #agent; })
+        quote!(impl __typed::TypeSource<#number> for #holder { type Agent = #agent; })
     }
 
     /// What the numbers are looked up on. rustc looks through all impls of one type for each of them, so that each is that of
