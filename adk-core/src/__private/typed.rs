@@ -2,7 +2,7 @@
 //!
 //! Each agent that a macro made says by `Typed` what it reads and writes. A workflow gives each of its steps, of its declared keys
 //! and of its outputs a number by [`TypeSource`]. Const evaluation says which two types are compared, by the numbers of whose
-//! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
+//! they are and by their [places](PlacedType), and [`Pair`] compares them. All of this works on known types only, which is what
 //! the macros have. Nothing here exists at run time.
 
 mod key_facts;
@@ -100,12 +100,12 @@ pub trait Nth<const PLACE: usize> {
 }
 
 /// A type that an agent says: 0 is none, up to `READS` are the keys that it reads, then those that it writes.
-pub trait Said<const PLACE: usize> {
+pub trait PlacedType<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`Nothing`].
     type Key;
 }
 
-impl<T: Typed> Said<0> for T {
+impl<T: Typed> PlacedType<0> for T {
     type Key = Nothing;
 }
 
@@ -120,7 +120,7 @@ macro_rules! places {
         }
     )*};
     ($list:ident: $($said:literal $place:literal,)*) => {$(
-        impl<T: Typed<$list: Nth<$place>>> Said<$said> for T {
+        impl<T: Typed<$list: Nth<$place>>> PlacedType<$said> for T {
             type Key = <T::$list as Nth<$place>>::Key;
         }
     )*};
@@ -243,7 +243,7 @@ depths! {
 
 /// The type of a key: whose it is, its place there, and how many lists are around it.
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
-    <<<K as TypeSource<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
+    <<<K as TypeSource<NUMBER>>::Agent as PlacedType<PLACE>>::Key as Lists<LISTS>>::List;
 
 /// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
@@ -271,10 +271,10 @@ impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: 
 where
     K: TypeSource<KEY>,
     S: TypeSource<SAYS>,
-    <K as TypeSource<KEY>>::Agent: Said<PLACE>,
-    <S as TypeSource<SAYS>>::Agent: Said<SAID>,
-    <<K as TypeSource<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
-    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as TypeSource<SAYS>>::Agent as Said<SAID>>::Key>,
+    <K as TypeSource<KEY>>::Agent: PlacedType<PLACE>,
+    <S as TypeSource<SAYS>>::Agent: PlacedType<SAID>,
+    <<K as TypeSource<KEY>>::Agent as PlacedType<PLACE>>::Key: Lists<LISTS>,
+    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as TypeSource<SAYS>>::Agent as PlacedType<SAID>>::Key>,
 {
     /// It does.
     pub const YES: bool = true;
