@@ -86,9 +86,9 @@ pub trait Typed {
 
 /// The types of a key that is declared, of an output, and of an agent that is declared where it is placed.
 #[derive(Debug)]
-pub struct Declared<R, W>(PhantomData<(R, W)>);
+pub struct DeclaredTypes<R, W>(PhantomData<(R, W)>);
 
-impl<R, W> Typed for Declared<R, W> {
+impl<R, W> Typed for DeclaredTypes<R, W> {
     type Reads = R;
     type Writes = W;
 }

@@ -48,7 +48,7 @@ impl Expansion<'_> {
         let mut number = count;
         let mut at = |declared: TokenStream| {
             number += 1;
-            self.at(number, quote!(__typed::Declared<#declared>))
+            self.at(number, quote!(__typed::DeclaredTypes<#declared>))
         };
         for key in self.declared_keys() {
             let ty = &key.ty;
@@ -184,8 +184,9 @@ impl Expansion<'_> {
             let written = output.iter().map(|typed| typed.ty.to_token_stream());
             list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
         };
-        let declared =
-            |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
+        let declared = |reads: TokenStream, writes: TokenStream| {
+            self.at(at, quote!(__typed::DeclaredTypes<#reads, #writes>))
+        };
         match step.what {
             What::Block(block) if block.is_each() => self.element(i),
             What::Path(_) if self.placed_type(step).is_some() => self.says_itself(i),
@@ -227,7 +228,7 @@ impl Expansion<'_> {
     fn element(&self, i: usize) -> TokenStream {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
-        let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
+        let at = self.at(i + 1, quote!(__typed::DeclaredTypes<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;
             type #item_alias = <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
