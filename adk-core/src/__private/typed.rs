@@ -173,32 +173,32 @@ impl Typed for Untyped {
 /// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
 /// each question about a type costs time in the user's crate.
 #[derive(Debug)]
-pub struct Kind<const KIND: u8>;
+pub struct TypeKind<const KIND: u8>;
 
 /// Its number.
 pub const fn kind(agent: bool, typed: bool) -> u8 {
     agent as u8 + 2 * typed as u8
 }
 
-/// The types of an agent, or [`Untyped`]: `<T as TypesOf<Kind<{ ... }>>>::Types`.
+/// The types of an agent, or [`Untyped`]: `<T as TypesOf<TypeKind<{ ... }>>>::Types`.
 pub trait TypesOf<K> {
     /// Its types.
     type Types: Typed;
 }
 
-impl<T> TypesOf<Kind<0>> for T {
+impl<T> TypesOf<TypeKind<0>> for T {
     type Types = Untyped;
 }
 
-impl<T> TypesOf<Kind<1>> for T {
+impl<T> TypesOf<TypeKind<1>> for T {
     type Types = Untyped;
 }
 
-impl<T: Typed> TypesOf<Kind<2>> for T {
+impl<T: Typed> TypesOf<TypeKind<2>> for T {
     type Types = T;
 }
 
-impl<T: Typed> TypesOf<Kind<3>> for T {
+impl<T: Typed> TypesOf<TypeKind<3>> for T {
     type Types = T;
 }
 

@@ -18,7 +18,7 @@ pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};
 use crate::__private::resources::SaysNeeds;
-use crate::__private::typed::Kind;
+use crate::__private::typed::TypeKind;
 use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
 use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
@@ -171,26 +171,26 @@ pub trait Make<K>: Sized {
 
 macro_rules! kinds {
     ($($agent:literal $none:literal)*) => {$(
-        impl<T: Agent> Placing<Kind<$agent>> for T {
+        impl<T: Agent> Placing<TypeKind<$agent>> for T {
             fn as_dyn(&self) -> Option<&dyn DynAgent> {
                 Some(self)
             }
         }
 
-        impl<T> Placing<Kind<$none>> for T {
+        impl<T> Placing<TypeKind<$none>> for T {
             fn as_dyn(&self) -> Option<&dyn DynAgent> {
                 None
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Default> Make<Kind<$agent>> for T {
+        impl<T: Default> Make<TypeKind<$agent>> for T {
             fn make() -> Self {
                 Self::default()
             }
         }
 
-        impl<T> Make<Kind<$none>> for T {
+        impl<T> Make<TypeKind<$none>> for T {
             fn make() -> Self {
                 unreachable!("a step that is no agent does not compile")
             }

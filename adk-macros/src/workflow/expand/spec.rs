@@ -19,7 +19,7 @@ impl Expansion<'_> {
             let alias = numbered("Agent", i);
             let is_kind = || {
                 code!(
-                    "type __Kind_{i} = __typed::Kind<{{
+                    "type __Kind_{i} = __typed::TypeKind<{{
                         __typed::kind(__wire::ItemFacts::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
                     }}>;"
                 )
