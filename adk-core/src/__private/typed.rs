@@ -44,16 +44,16 @@ impl<T> Takes<Nothing> for Is<T> {}
 impl<T> Takes<T> for Nothing {}
 
 /// The type of a key as itself.
-pub trait Known {
+pub trait KnownType {
     /// [`Absent`] where it is not known.
     type Type;
 }
 
-impl<T> Known for Is<T> {
+impl<T> KnownType for Is<T> {
     type Type = T;
 }
 
-impl Known for Nothing {
+impl KnownType for Nothing {
     type Type = Absent;
 }
 

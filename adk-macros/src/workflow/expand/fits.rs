@@ -20,7 +20,7 @@ impl Expansion<'_> {
 
     /// The type of the key of a block, as itself.
     pub(super) fn key_itself(&self, at: usize) -> TokenStream {
-        code!("<{} as __typed::Known>::Type", self.key(at))
+        code!("<{} as __typed::KnownType>::Type", self.key(at))
     }
 
     /// The key of a block, and whether its type is one that steers the block.
