@@ -215,23 +215,23 @@ pub trait Chunk<const WHICH: usize> {
 }
 
 /// The type of a key with that many lists around it.
-pub trait Lists<const DEPTH: usize> {
+pub trait NestedList<const DEPTH: usize> {
     /// The list.
     type List;
 }
 
-impl<const DEPTH: usize> Lists<DEPTH> for Nothing {
+impl<const DEPTH: usize> NestedList<DEPTH> for Nothing {
     type List = Self;
 }
 
-impl<T> Lists<0> for Is<T> {
+impl<T> NestedList<0> for Is<T> {
     type List = Self;
 }
 
 macro_rules! depths {
     ($($depth:literal = $less:literal + 1;)*) => {$(
-        impl<T> Lists<$depth> for Is<T> {
-            type List = <Is<Vec<T>> as Lists<$less>>::List;
+        impl<T> NestedList<$depth> for Is<T> {
+            type List = <Is<Vec<T>> as NestedList<$less>>::List;
         }
     )*};
 }
@@ -243,7 +243,7 @@ depths! {
 
 /// The type of a key: whose it is, its place there, and how many lists are around it.
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
-    <<<K as TypeSource<NUMBER>>::Agent as PlacedType<PLACE>>::Key as Lists<LISTS>>::List;
+    <<<K as TypeSource<NUMBER>>::Agent as PlacedType<PLACE>>::Key as NestedList<LISTS>>::List;
 
 /// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
@@ -273,7 +273,7 @@ where
     S: TypeSource<SAYS>,
     <K as TypeSource<KEY>>::Agent: PlacedType<PLACE>,
     <S as TypeSource<SAYS>>::Agent: PlacedType<SAID>,
-    <<K as TypeSource<KEY>>::Agent as PlacedType<PLACE>>::Key: Lists<LISTS>,
+    <<K as TypeSource<KEY>>::Agent as PlacedType<PLACE>>::Key: NestedList<LISTS>,
     KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as TypeSource<SAYS>>::Agent as PlacedType<SAID>>::Key>,
 {
     /// It does.
