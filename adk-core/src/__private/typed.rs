@@ -28,7 +28,7 @@ pub struct Is<T>(PhantomData<T>);
 
 /// The type of a key that is not known or not asked for: everything fits it.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct UnknownType;
 
 /// Whether a type that an agent says fits that of the key.
 pub trait Takes<T> {}
@@ -40,8 +40,8 @@ pub struct Perhaps<T>(PhantomData<T>);
 impl<T> Takes<Is<T>> for Is<T> {}
 impl<T> Takes<Perhaps<T>> for Is<T> {}
 impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
-impl<T> Takes<Nothing> for Is<T> {}
-impl<T> Takes<T> for Nothing {}
+impl<T> Takes<UnknownType> for Is<T> {}
+impl<T> Takes<T> for UnknownType {}
 
 /// The type of a key as itself.
 pub trait KnownType {
@@ -53,7 +53,7 @@ impl<T> KnownType for Is<T> {
     type Type = T;
 }
 
-impl KnownType for Nothing {
+impl KnownType for UnknownType {
     type Type = Absent;
 }
 
@@ -93,20 +93,20 @@ impl<R, W> Typed for DeclaredTypes<R, W> {
     type Writes = W;
 }
 
-/// A type in a list of `Typed`, by its place, counted from 1; after the end comes [`Nothing`].
+/// A type in a list of `Typed`, by its place, counted from 1; after the end comes [`UnknownType`].
 pub trait Nth<const PLACE: usize> {
-    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
 }
 
 /// A type that an agent says: 0 is none, up to `READS` are the keys that it reads, then those that it writes.
 pub trait PlacedType<const PLACE: usize> {
-    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
 }
 
 impl<T: Typed> PlacedType<0> for T {
-    type Key = Nothing;
+    type Key = UnknownType;
 }
 
 macro_rules! places {
@@ -116,7 +116,7 @@ macro_rules! places {
         }
 
         impl Nth<$place> for () {
-            type Key = Nothing;
+            type Key = UnknownType;
         }
     )*};
     ($list:ident: $($said:literal $place:literal,)*) => {$(
@@ -131,7 +131,7 @@ impl<A, B> Nth<1> for (A, B) {
 }
 
 impl Nth<1> for () {
-    type Key = Nothing;
+    type Key = UnknownType;
 }
 
 // As many as `READS`, which are more than `WRITES`.
@@ -220,7 +220,7 @@ pub trait NestedList<const DEPTH: usize> {
     type List;
 }
 
-impl<const DEPTH: usize> NestedList<DEPTH> for Nothing {
+impl<const DEPTH: usize> NestedList<DEPTH> for UnknownType {
     type List = Self;
 }
 

@@ -1,7 +1,7 @@
 //! What is asked about one type: whether it borrows, is an `Option`, a list, or any value at all.
 
 use super::Numbered;
-use super::{Absent, Anything, Fits, Is, Nothing, Pair, Perhaps, Typed};
+use super::{Absent, Anything, Fits, Is, Pair, Perhaps, Typed, UnknownType};
 use adk_spec::number::NONE;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
@@ -171,12 +171,12 @@ impl<T> OfValue<true> for T {
 
 /// The element of a list: `<T as Element<{ KeyFacts::<T>::LIST }>>::Key`.
 pub trait Element<const LIST: usize> {
-    /// [`Is`] the element; [`Nothing`] for a type that is no list, which is reported.
+    /// [`Is`] the element; [`UnknownType`] for a type that is no list, which is reported.
     type Key;
 }
 
 impl<T> Element<0> for T {
-    type Key = Nothing;
+    type Key = UnknownType;
 }
 
 macro_rules! lists {
@@ -199,5 +199,5 @@ lists! {
     4: HashSet<T> => Is<T>, T
     5: BTreeSet<T> => Is<T>, T
     // What is not known may be one.
-    6: Absent => Nothing
+    6: Absent => UnknownType
 }
