@@ -71,7 +71,7 @@ pub trait DataField {
 impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
 /// The place of a type without one, as `key` takes it; what is an `Option` under another name is not spelled without.
-pub const fn nowhere(optional: bool) -> u8 {
+pub const fn no_place(optional: bool) -> u8 {
     if optional { 0 } else { 0x80 }
 }
 
@@ -154,7 +154,7 @@ pub trait Keyed {
 
 /// A description with these keys, so that there is one place that says them.
 #[track_caller]
-pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
+pub const fn describe<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
     adk_spec::__private::raise_keys(&meta);
     let mut meta = meta.reads(A::READS).writes(A::WRITES);
     meta.module = A::MODULE;

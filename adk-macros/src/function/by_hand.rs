@@ -95,7 +95,7 @@ fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
 fn described(value: &TokenStream) -> TokenStream {
     // As in `refuse`: rustc underlines from the first token of the value to its last.
     let ((from, to), private) = (whole(value), crate::facade::private());
-    let described = quote!(#private::typed::described::<Self>);
+    let described = quote!(#private::typed::describe::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
     quote!(#callee #value)
 }

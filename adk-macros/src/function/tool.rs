@@ -104,7 +104,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // Whether the tool is called is the model's choice, so that no reader may count on the key.
-        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
+        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::no_place(#optional)));
         let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
         quote!(#spec.accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     });
