@@ -322,7 +322,7 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
     label = "has no JSON schema",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`; a `Secret` is written by functions and tools"
 )]
-pub trait Answer {
+pub trait AnswerType {
     /// It may.
     const YES: bool = true;
     /// How it is asked for and read, under a key without a name.
@@ -330,7 +330,7 @@ pub trait Answer {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Answer for T {
+impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> AnswerType for T {
     const JSON: OutputKey = OutputKey::json::<T>("");
 }
 

@@ -214,7 +214,7 @@ impl Declaration<'_> {
             return (quote!(true), quote!(::core::option::Option::None));
         };
         let (text, key) = (quote!(__wire::ItemFacts::<#ty>::TEXT), key.text());
-        let json = quote!(<#ty as __wire::Answer>::JSON);
+        let json = quote!(<#ty as __wire::AnswerType>::JSON);
         let output = quote!(::core::option::Option::Some(__wire::output(#key, #text, #json)));
         (text, output)
     }
