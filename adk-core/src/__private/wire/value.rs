@@ -141,15 +141,15 @@ impl<T: Agent> Supplied for T {}
     label = "expected a type such as `Arc<dyn DynAgent>`",
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
-pub trait Known {
+pub trait IsDynAgent {
     /// It is one.
     const YES: () = ();
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DynAgent> Known for T {}
+impl<T: DynAgent> IsDynAgent for T {}
 
-/// An agent of a type that may be no agent, which [`Known`] reports.
+/// An agent of a type that may be no agent, which [`IsDynAgent`] reports.
 pub trait Holding<const DYN: bool> {
     /// As what the walk runs.
     fn held(&self) -> Option<&dyn DynAgent>;

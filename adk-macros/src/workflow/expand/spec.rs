@@ -28,7 +28,7 @@ impl Expansion<'_> {
             // type and nothing else, so that rustc does not judge a function as a const argument as well.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
-                asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
+                asked.extend(quote!(let () = <(#ty) as __wire::IsDynAgent>::YES;));
             } else if let Some(ty) = self.placed_type(step) {
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
