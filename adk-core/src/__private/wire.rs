@@ -12,7 +12,7 @@ pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{
     Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
 };
-pub use select::{Matched, ReadNothing, ReadPlain, Reader};
+pub use select::{MatchReader, Matched, ReadNothing, ReadPlain};
 pub use toolset::{is_toolset, tools_in, toolset, with_files, with_toolsets};
 pub use value::*;
 

@@ -8,18 +8,18 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// Reads a key of type `T` for a `match`: `(&Reader::<T>::NEW).__read("severity", value)`.
+/// Reads a key of type `T` for a `match`: `(&MatchReader::<T>::NEW).__read("severity", value)`.
 ///
 /// A `String` is read as `&str`, so that patterns of text fit; an inherent method wins over that of [`ReadPlain`].
 #[derive(Debug)]
-pub struct Reader<T>(PhantomData<T>);
+pub struct MatchReader<T>(PhantomData<T>);
 
-impl<T> Reader<T> {
+impl<T> MatchReader<T> {
     /// The reader.
     pub const NEW: Self = Self(PhantomData);
 }
 
-impl Reader<String> {
+impl MatchReader<String> {
     /// The text of a key.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl Reader<String> {
 }
 
 /// A key whose type is not known: it is the one that the patterns are of.
-impl Reader<Absent> {
+impl MatchReader<Absent> {
     /// The value of a key, of the type that is asked for.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Reader<Absent> {
     }
 }
 
-impl Reader<Absent> {
+impl MatchReader<Absent> {
     /// The value of a key that no pattern gives a type to.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ pub trait ReadPlain {
     }
 }
 
-impl<T: DeserializeOwned> ReadPlain for Reader<T> {
+impl<T: DeserializeOwned> ReadPlain for MatchReader<T> {
     type Value = T;
     fn __read(&self, key: &str, value: &Value) -> Result<T> {
         decode(key, value)
@@ -119,26 +119,26 @@ pub trait ReadNothing<T> {
     }
 }
 
-impl<T> ReadNothing<T> for &Reader<T> {}
+impl<T> ReadNothing<T> for &MatchReader<T> {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Absent, ReadPlain as _, Reader};
+    use super::{Absent, MatchReader, ReadPlain as _};
     use crate::ErrorKind;
     use serde_json::json;
 
     #[test]
     fn text_is_borrowed_and_everything_else_is_decoded() {
         let (text, number) = (json!("high"), json!(7));
-        assert_eq!(Reader::<String>::NEW.__read("severity", &text).unwrap(), "high");
-        assert_eq!(Reader::<u8>::NEW.__read("tier", &number).unwrap(), 7);
-        let any: &str = Reader::<Absent>::NEW.__read("severity", &text).unwrap();
+        assert_eq!(MatchReader::<String>::NEW.__read("severity", &text).unwrap(), "high");
+        assert_eq!(MatchReader::<u8>::NEW.__read("tier", &number).unwrap(), 7);
+        let any: &str = MatchReader::<Absent>::NEW.__read("severity", &text).unwrap();
         assert_eq!(any, "high");
-        assert_eq!(Reader::<Absent>::NEW.__any("severity", &text).unwrap(), "high");
-        assert_eq!(Reader::<u8>::NEW.__any("tier", &number).unwrap(), 7);
-        let error = Reader::<u8>::NEW.__read("tier", &text).unwrap_err();
+        assert_eq!(MatchReader::<Absent>::NEW.__any("severity", &text).unwrap(), "high");
+        assert_eq!(MatchReader::<u8>::NEW.__any("tier", &number).unwrap(), 7);
+        let error = MatchReader::<u8>::NEW.__read("tier", &text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::KeyType);
         assert!(error.to_string().contains("`tier` does not hold a `u8`"), "{error}");
-        assert!(Reader::<String>::NEW.__read("severity", &number).is_err());
+        assert!(MatchReader::<String>::NEW.__read("severity", &number).is_err());
     }
 }
