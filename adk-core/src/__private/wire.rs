@@ -52,7 +52,7 @@ pub trait ItemFactDefaults {
     const NEEDS: bool = false;
     /// It is a `String`.
     const TEXT: bool = false;
-    /// The description of an agent. A path such as `<<T as Placing<..>>::Agent as Agent>::META` would say the same, but
+    /// The description of an agent. A path such as `<<T as StepAgent<..>>::Agent as Agent>::META` would say the same, but
     /// rust-analyzer 1.95 panics when it evaluates one.
     const AGENT_META: AgentMeta<'static> = NO_AGENT;
     /// A reference to it.
@@ -150,7 +150,7 @@ pub trait IsTool {
 impl<T: Tool> IsTool for T {}
 
 /// The agent of a step; nothing for a type that is none, which [`IsAgent`] reports.
-pub trait Placing<K> {
+pub trait StepAgent<K> {
     /// As what the walk runs.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
@@ -171,13 +171,13 @@ pub trait Make<K>: Sized {
 
 macro_rules! kinds {
     ($($agent:literal $none:literal)*) => {$(
-        impl<T: Agent> Placing<TypeKind<$agent>> for T {
+        impl<T: Agent> StepAgent<TypeKind<$agent>> for T {
             fn as_dyn(&self) -> Option<&dyn DynAgent> {
                 Some(self)
             }
         }
 
-        impl<T> Placing<TypeKind<$none>> for T {
+        impl<T> StepAgent<TypeKind<$none>> for T {
             fn as_dyn(&self) -> Option<&dyn DynAgent> {
                 None
             }

@@ -139,7 +139,7 @@ impl Expansion<'_> {
             }
             _ => match self.judged_where_it_runs(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
-                None => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
+                None => code!("<__Agent_{i} as __wire::StepAgent<__Kind_{i}>>::as_dyn(&self.{field})"),
             },
         }
     }
