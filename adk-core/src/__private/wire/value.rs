@@ -75,13 +75,13 @@ impl<T: Into<f64> + std::ops::Add> Float for T {
 
 /// What may be written where a text is wanted.
 #[diagnostic::on_unimplemented(message = "syntax: `{Self}` is no text", label = "expected a text in quotes")]
-pub trait Text {
+pub trait IntoText {
     /// The text.
     fn text(self) -> String;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Into<String>> Text for T {
+impl<T: Into<String>> IntoText for T {
     fn text(self) -> String {
         self.into()
     }

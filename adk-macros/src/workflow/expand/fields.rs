@@ -122,7 +122,7 @@ pub(super) fn settings(
         fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
         let stop = &fields.stop;
-        quote!(__settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
+        quote!(__settings.generation.stop = ::std::vec![#(__wire::IntoText::text(#stop)),*];)
     });
     let budget = fields.budget.as_ref().map(|text| quote!(const { __adk::spec::Budget::of(#text) }));
     let fallback = (!fields.fallback.is_empty()).then(|| {
