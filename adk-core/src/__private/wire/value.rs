@@ -150,23 +150,23 @@ pub trait IsDynAgent {
 impl<T: DynAgent> IsDynAgent for T {}
 
 /// An agent of a type that may be no agent, which [`IsDynAgent`] reports.
-pub trait Holding<const DYN: bool> {
+pub trait SuppliedAgent<const DYN: bool> {
     /// As what the walk runs.
-    fn held(&self) -> Option<&dyn DynAgent>;
+    fn agent(&self) -> Option<&dyn DynAgent>;
     /// Its description.
-    fn described(&self) -> Option<&AgentMeta<'_>> {
-        self.held().map(DynAgent::meta)
+    fn meta(&self) -> Option<&AgentMeta<'_>> {
+        self.agent().map(DynAgent::meta)
     }
 }
 
-impl<T: DynAgent> Holding<true> for T {
-    fn held(&self) -> Option<&dyn DynAgent> {
+impl<T: DynAgent> SuppliedAgent<true> for T {
+    fn agent(&self) -> Option<&dyn DynAgent> {
         Some(self)
     }
 }
 
-impl<T> Holding<false> for T {
-    fn held(&self) -> Option<&dyn DynAgent> {
+impl<T> SuppliedAgent<false> for T {
+    fn agent(&self) -> Option<&dyn DynAgent> {
         None
     }
 }

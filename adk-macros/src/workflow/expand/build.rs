@@ -78,9 +78,9 @@ impl Expansion<'_> {
                     (numbered("Agent", i), numbered("DESCRIBED", number), unspanned(field));
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                let held = quote!(__wire::Holding<{ __wire::ItemFacts::<#alias>::DYN }>);
+                let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
                 parts.agree.extend(
-                    quote!(__wire::agrees(&Self::SPEC, &#meta, <#alias as #held>::described(&#parameter))?;),
+                    quote!(__wire::agrees(&Self::SPEC, &#meta, <#alias as #held>::meta(&#parameter))?;),
                 );
             }
             _ => {

@@ -135,7 +135,7 @@ impl Expansion<'_> {
                 quote!(::core::option::Option::Some((&self.#field).as_dyn()))
             }
             Some(DeclKind::Described { .. }) => {
-                quote!(<#alias as __wire::Holding<{ __wire::ItemFacts::<#alias>::DYN }>>::held(&self.#field))
+                quote!(<#alias as __wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>>::agent(&self.#field))
             }
             _ => match self.judged_where_it_runs(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
