@@ -167,7 +167,7 @@ fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
 
 /// A value that is a `String` where its type is open, as that of `"x".into()`, and else what it is.
 fn given(value: &syn::Expr) -> TokenStream {
-    around(value, &quote!(__wire::given), &quote!(.__itself))
+    around(value, &quote!(__wire::user_value), &quote!(.__itself))
 }
 
 /// A call with a value, and one of a method of what it gives.

@@ -24,16 +24,16 @@ impl<K, T: Into<K>> ValueOf<K> for T {
 
 /// A value that a user wrote for a `String`, of any type.
 #[derive(Debug)]
-pub struct Given<T>(T);
+pub struct UserValue<T>(T);
 
 /// Holds such a value.
-pub fn given<T>(value: T) -> Given<T> {
-    Given(value)
+pub fn user_value<T>(value: T) -> UserValue<T> {
+    UserValue(value)
 }
 
 /// Where nothing says a type, as in `"x".into()`, rustc takes the one method that is no trait's, and so a `String`: a bound
 /// such as [`ValueOf`] says none.
-impl Given<String> {
+impl UserValue<String> {
     /// The value.
     pub fn __itself(self) -> String {
         self.0
@@ -48,7 +48,7 @@ pub trait Itself {
     fn __itself(self) -> Self::Value;
 }
 
-impl<T> Itself for Given<T> {
+impl<T> Itself for UserValue<T> {
     type Value = T;
     fn __itself(self) -> T {
         self.0
