@@ -1,18 +1,18 @@
 //! What the output of `workflow!` calls. Not for users: it changes without notice.
 
-mod agrees;
 mod instruction;
 mod limit;
 mod select;
+mod supplied;
 mod toolset;
 mod value;
 
-pub use agrees::agrees;
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{
     Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
 };
 pub use select::{MatchReader, Matched, ReadNothing, ReadPlain};
+pub use supplied::check_supplied;
 pub use toolset::{is_toolset, tools_in, toolset, with_files, with_toolsets};
 pub use value::*;
 

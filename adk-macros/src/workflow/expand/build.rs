@@ -80,7 +80,7 @@ impl Expansion<'_> {
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
                 parts.agree.extend(
-                    quote!(__wire::agrees(&Self::SPEC, &#meta, <#alias as #held>::meta(&#parameter))?;),
+                    quote!(__wire::check_supplied(&Self::SPEC, &#meta, <#alias as #held>::meta(&#parameter))?;),
                 );
             }
             _ => {

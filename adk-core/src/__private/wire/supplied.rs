@@ -10,7 +10,11 @@ const ENDS: &str = "may end the loops";
 
 /// Refuses an agent that reads or writes other keys than the workflow was checked with, or whose tools and steps do not
 /// fit into it.
-pub fn agrees(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
+pub fn check_supplied(
+    spec: &Spec<'_>,
+    declared: &AgentMeta<'_>,
+    given: Option<&AgentMeta<'_>>,
+) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
     for (what, checked, has) in [
         ("reads", reads(declared), reads(given)),
@@ -40,12 +44,12 @@ pub fn agrees(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: Option<&AgentMet
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
     }
-    fits(spec, declared, given)
+    check_flow(spec, declared, given)
 }
 
 /// Checks the flow of the workflow once more, with what is inside of the agent: its steps, its tools, and the agents to which
 /// it may transfer.
-fn fits(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
+fn check_flow(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
     if given.steps.is_empty() && given.tools.is_empty() && given.transfer.is_empty() {
         return Ok(());
     }
