@@ -13,7 +13,7 @@ pub use limit::{
 };
 pub use select::{MatchReader, Matched, ReadNothing, ReadPlain};
 pub use supplied::check_supplied;
-pub use toolset::{is_toolset, tools_in, toolset, with_files, with_toolsets};
+pub use toolset::{count_tools, require_toolset, toolset, with_file_tools, with_toolsets};
 pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 const BEGIN: [&[u8]; 4] = [b"{", b"\"names\"", b":", b"["];
 
 /// Refuses a type that is no toolset, where it is written.
-pub const fn is_toolset<T: Toolset>() {}
+pub const fn require_toolset<T: Toolset>() {}
 
 /// A toolset as its agents share it; held to a file, unless that is empty.
 pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
@@ -22,8 +22,8 @@ pub fn with_toolsets<W: Declares<N>, const N: usize>(toolsets: &[&Arc<dyn Toolse
 }
 
 /// The number of tools in a file.
-pub const fn tools_in(file: &'static str) -> usize {
-    let mut names = Names::of(file);
+pub const fn count_tools(file: &'static str) -> usize {
+    let mut names = Names::new(file);
     let mut count = 0;
     while names.next().is_some() {
         count += 1;
@@ -32,7 +32,7 @@ pub const fn tools_in(file: &'static str) -> usize {
 }
 
 /// The tools of an agent, then those in files.
-pub const fn with_files<const N: usize>(
+pub const fn with_file_tools<const N: usize>(
     own: &[ToolMeta<'static>],
     files: &[&'static str],
 ) -> [ToolMeta<'static>; N] {
@@ -44,7 +44,7 @@ pub const fn with_files<const N: usize>(
     }
     let mut file = 0;
     while file < files.len() {
-        let mut names = Names::of(files[file]);
+        let mut names = Names::new(files[file]);
         while let Some(name) = names.next() {
             all[at] = ToolMeta::new(name, "");
             at += 1;
@@ -60,7 +60,7 @@ struct Names {
 }
 
 impl Names {
-    const fn of(file: &'static str) -> Self {
+    const fn new(file: &'static str) -> Self {
         let mut names = Self { rest: file };
         let mut part = 0;
         while part < BEGIN.len() && !file.is_empty() {
@@ -113,11 +113,11 @@ mod tests {
     fn names_are_read_from_the_beginning_of_a_file() {
         const FILES: [&str; 3] =
             ["{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}", "", "{\"names\":[]}"];
-        const ALL: [ToolMeta<'_>; 3] = with_files(&[ToolMeta::new("own", "")], &FILES);
+        const ALL: [ToolMeta<'_>; 3] = with_file_tools(&[ToolMeta::new("own", "")], &FILES);
         assert_eq!(ALL.map(|tool| tool.name), ["own", "a_b", "c"]);
-        assert_eq!(FILES.map(tools_in), [2, 0, 0]);
+        assert_eq!(FILES.map(count_tools), [2, 0, 0]);
         for other in ["[]", "{\"tools\": []}", "{\"names\": [7]}", "{\"names\": [\"a"] {
-            let read = std::panic::catch_unwind(|| tools_in(other));
+            let read = std::panic::catch_unwind(|| count_tools(other));
             assert!(read.is_err(), "{other}");
         }
     }

@@ -68,7 +68,7 @@ impl Expansion<'_> {
                 }
                 Some(text) => text.to_token_stream(),
             };
-            quote!(const #file: &str = #text; const _: () = __wire::is_toolset::<#ty>();)
+            quote!(const #file: &str = #text; const _: () = __wire::require_toolset::<#ty>();)
         });
         declared.chain(files).collect()
     }

@@ -86,7 +86,7 @@ pub(super) fn tools(
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
-        quote!(__wire::with_files::<{ #own #(+ __wire::tools_in(#files))* }>(&[#(#described),*], &[#(#files),*]))
+        quote!(__wire::with_file_tools::<{ #own #(+ __wire::count_tools(#files))* }>(&[#(#described),*], &[#(#files),*]))
     };
     let spans = fields.toolsets.iter().map(|(_, name)| name.span()).take(1);
     raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));
