@@ -44,11 +44,11 @@ impl<T> NeedsOf<true> for T {
 }
 
 impl<T> NeedsOf<false> for T {
-    type Of = Nothing;
+    type Of = NoNeeds;
 }
 
 /// It needs nothing.
 #[derive(Debug)]
-pub enum Nothing {}
+pub enum NoNeeds {}
 
-impl<R: ?Sized> Needs<R> for Nothing {}
+impl<R: ?Sized> Needs<R> for NoNeeds {}
