@@ -160,7 +160,7 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let described = quote!(.resources(__ADK_RESOURCES));
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
-        impl __adk::resources::SaysNeeds for #name {}
+        impl __adk::resources::DeclaresNeeds for #name {}
         impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*> __adk::resources::Needs<__R> for #name {}
     };
     Some((described, needs))

@@ -8,19 +8,19 @@ pub use adk_spec::spec::ResourceSpec;
 
 /// Resources that a function or a tool is about to take. It borrows nothing, so that the work may run anywhere.
 #[derive(Debug)]
-pub struct Taking(SharedResources);
+pub struct RunResources(SharedResources);
 
 /// Those of the run of an agent.
-pub fn of(cx: &Context) -> Taking {
-    Taking(cx.resources().clone())
+pub fn run_resources(cx: &Context) -> RunResources {
+    RunResources(cx.resources().clone())
 }
 
 /// Those of the run of a call.
-pub fn of_call(cx: &ToolContext) -> Taking {
-    Taking(cx.resources().clone())
+pub fn call_resources(cx: &ToolContext) -> RunResources {
+    RunResources(cx.resources().clone())
 }
 
-impl Taking {
+impl RunResources {
     /// The resource of that type.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Taking {
 }
 
 /// An agent or a tool that says what it needs: it implements [`Needs`]. Of another it is looked for when a run begins.
-pub trait SaysNeeds {}
+pub trait DeclaresNeeds {}
 
 /// What a workflow asks of a step or a tool: `<T as NeedsOf<{ ItemFacts::<T>::NEEDS }>>::Of`.
 pub trait NeedsOf<const SAYS: bool> {

@@ -17,7 +17,7 @@ pub use toolset::{count_tools, require_toolset, toolset, with_file_tools, with_t
 pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};
-use crate::__private::resources::SaysNeeds;
+use crate::__private::resources::DeclaresNeeds;
 use crate::__private::typed::TypeKind;
 use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
@@ -96,7 +96,7 @@ impl<T: Tool> ItemFacts<T> {
     pub const TOOL_META: ToolMeta<'static> = T::META;
 }
 
-impl<T: SaysNeeds> ItemFacts<T> {
+impl<T: DeclaresNeeds> ItemFacts<T> {
     /// It says what it needs.
     pub const NEEDS: bool = true;
 }

@@ -232,7 +232,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     let (name, given, resources) = (function.used(), arguments(function), take_resources(function));
-    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
+    let from =
+        (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::run_resources(__adk_cx);));
     let called = code!("let __adk_out =");
     let (made, set) = outs(function);
     let called = quote!(#made #resources #called #name(#(#given),*));

@@ -204,7 +204,8 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
     let (arguments, resources) = (arguments(function), take_resources(function));
-    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
+    let from =
+        (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::call_resources(__adk_cx);));
     let loads = function.params(Source::Key).map(|param| load(param, "StateRead"));
     let (made, set) = outs(function);
     let body = quote! {

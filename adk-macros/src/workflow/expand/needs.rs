@@ -42,5 +42,5 @@ fn bound(of: Ident) -> TokenStream {
 
 /// Nobody asks one that needs nothing.
 fn says(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
-    (!bounds.is_empty()).then(|| quote!(impl __adk::resources::SaysNeeds for #name {}))
+    (!bounds.is_empty()).then(|| quote!(impl __adk::resources::DeclaresNeeds for #name {}))
 }
