@@ -8,7 +8,7 @@ use adk_spec::__private::llm_meta;
 
 /// What macros write of every agent, in one call: const evaluation copies all of it for each.
 #[allow(clippy::too_many_arguments)]
-pub const fn declared(
+pub const fn llm_decl(
     name: &'static str,
     definition: &'static str,
     origin: u64,

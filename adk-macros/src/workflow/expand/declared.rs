@@ -154,7 +154,7 @@ impl Declaration<'_> {
         let [parent, peers] = fields.disallow_transfer;
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
-        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::declared");
+        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::llm_decl");
         quote! {
             #items
             #turns_const
