@@ -6,7 +6,7 @@
 mod output;
 mod param;
 
-pub use output::{AnyOutput, Done, Failure, ResultOutput, Tag, ToolFailure, ToolOutput, tag};
+pub use output::{Done, Failure, ResultOutput, Tag, ToolFailure, ToolOutput, ToolOutputDefaults, tag};
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
     MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,

@@ -9,7 +9,7 @@ mod param;
 mod plain;
 
 pub use agent::AgentFunction;
-pub use output::{AnyOutput, Done, Tag, tag};
+pub use output::{Done, FunctionOutputDefaults, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };

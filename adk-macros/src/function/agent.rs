@@ -255,6 +255,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         (None, None) => quote!(call(move || { #call })),
     };
     let head = read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
-    let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
+    let names = read(
+        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain as _};",
+    );
     quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
 }

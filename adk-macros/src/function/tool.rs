@@ -50,7 +50,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
             }
 
             #head {
-                use __adk::args::{AnyOutput as _, ResultOutput as _};
+                use __adk::args::{ToolOutputDefaults as _, ResultOutput as _};
                 use __adk::function::{LoadMaybe as _, LoadPlain as _};
                 #call
             }

@@ -143,7 +143,7 @@ impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
 }
 
 /// The defaults for all types.
-pub trait AnyOutput<T>: Sized {
+pub trait ToolOutputDefaults<T>: Sized {
     /// It is no `Result`.
     ///
     /// # Errors
@@ -158,4 +158,4 @@ pub trait AnyOutput<T>: Sized {
     }
 }
 
-impl<T> AnyOutput<T> for &Tag<T> {}
+impl<T> ToolOutputDefaults<T> for &Tag<T> {}

@@ -123,7 +123,7 @@ impl<R: Maybe> Tag<R> {
 }
 
 /// The defaults for all types.
-pub trait AnyOutput<T>: Sized {
+pub trait FunctionOutputDefaults<T>: Sized {
     /// It cannot fail.
     ///
     /// # Errors
@@ -143,4 +143,4 @@ pub trait AnyOutput<T>: Sized {
     }
 }
 
-impl<T> AnyOutput<T> for Tag<T> {}
+impl<T> FunctionOutputDefaults<T> for Tag<T> {}
