@@ -6,7 +6,7 @@
 mod output;
 mod param;
 
-pub use output::{Done, Failure, ResultOutput, Tag, ToolFailure, ToolOutput, ToolOutputDefaults, tag};
+pub use output::{Failure, ResultOutput, Tag, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, tag};
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
     MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
@@ -184,7 +184,9 @@ impl<'a> Call<'a> {
 ///
 /// # Errors
 /// Those of the tool.
-pub async fn run(work: impl Future<Output = Result<Done, ToolError>>) -> Result<Done, ToolError> {
+pub async fn run(
+    work: impl Future<Output = Result<ToolOutcome, ToolError>>,
+) -> Result<ToolOutcome, ToolError> {
     match crate::panic::caught(work).await {
         Ok(done) => done,
         Err(message) => Err(panicked(&message)),
@@ -195,9 +197,9 @@ pub async fn run(work: impl Future<Output = Result<Done, ToolError>>) -> Result<
 ///
 /// # Errors
 /// Those of the tool.
-pub async fn blocking<F>(cx: &mut ToolContext, work: F) -> Result<Done, ToolError>
+pub async fn blocking<F>(cx: &mut ToolContext, work: F) -> Result<ToolOutcome, ToolError>
 where
-    F: FnOnce(&mut ToolContext) -> Result<Done, ToolError> + Send + 'static,
+    F: FnOnce(&mut ToolContext) -> Result<ToolOutcome, ToolError> + Send + 'static,
 {
     let mut own = cx.copy();
     let work = move || {

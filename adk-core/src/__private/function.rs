@@ -9,7 +9,7 @@ mod param;
 mod plain;
 
 pub use agent::AgentFunction;
-pub use output::{Done, FunctionOutputDefaults, Tag, tag};
+pub use output::{FunctionOutcome, FunctionOutputDefaults, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
@@ -152,18 +152,18 @@ pub enum Work<'a> {
     /// A function that has no context owns all it works with, and is one recorded step.
     Step(Step),
     /// A function that has the context takes its own steps.
-    Direct(BoxFuture<'a, Result<Done>>),
+    Direct(BoxFuture<'a, Result<FunctionOutcome>>),
 }
 
 /// A function as one step.
 #[allow(missing_debug_implementations, reason = "work has no form")]
 pub enum Step {
     /// It is called, and never waits.
-    Call(BoxFuture<'static, Result<Done>>),
+    Call(BoxFuture<'static, Result<FunctionOutcome>>),
     /// It waits.
-    Wait(BoxFuture<'static, Result<Done>>),
+    Wait(BoxFuture<'static, Result<FunctionOutcome>>),
     /// It runs on the pool for work that blocks.
-    Block(BoxFuture<'static, Result<Done>>),
+    Block(BoxFuture<'static, Result<FunctionOutcome>>),
 }
 
 /// Runs a function that has no context.
@@ -172,17 +172,17 @@ pub struct Recorded;
 
 impl Recorded {
     /// A function that is called.
-    pub fn call(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
+    pub fn call(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Call(Box::pin(async move { work() })))
     }
 
     /// A function that waits.
-    pub fn wait(self, work: impl Future<Output = Result<Done>> + Send + 'static) -> Work<'static> {
+    pub fn wait(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Wait(Box::pin(work)))
     }
 
     /// A function that blocks: on the pool for work that does.
-    pub fn block(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
+    pub fn block(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Block(Box::pin(blocking(Box::new(work)))))
     }
 }
@@ -193,12 +193,12 @@ pub struct Direct;
 
 impl Direct {
     /// A function that is called.
-    pub fn call<'a>(self, work: impl FnOnce() -> Result<Done> + Send + 'a) -> Work<'a> {
+    pub fn call<'a>(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(async move { work() }))
     }
 
     /// A function that waits.
-    pub fn wait<'a>(self, work: impl Future<Output = Result<Done>> + Send + 'a) -> Work<'a> {
+    pub fn wait<'a>(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(work))
     }
 }
@@ -256,9 +256,9 @@ fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
 /// Runs work that waits, for at most so long.
 async fn within(
     limit: Option<Duration>,
-    work: BoxFuture<'static, Result<Done>>,
+    work: BoxFuture<'static, Result<FunctionOutcome>>,
     left: &'static str,
-) -> Result<Done> {
+) -> Result<FunctionOutcome> {
     let Some(limit) = limit else { return guarded(work).await };
     let done = Box::pin(crate::task::limited(limit, guarded(work))).await;
     done.unwrap_or_else(|| Err(timed_out(limit, left)))
@@ -270,11 +270,11 @@ fn timed_out(limit: Duration, left: &str) -> Error {
         .with_help("give it a longer `timeout`, or look for what it waits for")
 }
 
-async fn blocking(work: Box<dyn FnOnce() -> Result<Done> + Send>) -> Result<Done> {
+async fn blocking(work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>) -> Result<FunctionOutcome> {
     crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panicked(&message)))
 }
 
-async fn guarded(work: impl Future<Output = Result<Done>>) -> Result<Done> {
+async fn guarded(work: impl Future<Output = Result<FunctionOutcome>>) -> Result<FunctionOutcome> {
     crate::panic::caught(work).await.unwrap_or_else(|message| Err(panicked(&message)))
 }
 

@@ -246,7 +246,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         "as __adk::function::AgentFailure>::ok(__adk_out)?;
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
-    let done = read("__adk::function::Done::new");
+    let done = read("__adk::function::FunctionOutcome::new");
     let call =
         quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
     let work = match (blocking, &function.sig.asyncness) {

@@ -218,7 +218,7 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
         let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
         let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
-        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow) #set)
+        ::core::result::Result::Ok(__adk::args::ToolOutcome::new(__adk_out, __adk_flow) #set)
     };
     let done = match args.blocking {
         Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),

@@ -67,14 +67,14 @@ pub enum Failure<E> {
 
 /// A result, and whether a loop ends.
 #[derive(Debug)]
-pub struct Done {
+pub struct ToolOutcome {
     value: Value,
     flow: Flow,
     /// The keys that parameters have set.
     set: StateDelta,
 }
 
-impl Done {
+impl ToolOutcome {
     /// A result, and whether a loop ends.
     pub fn new(value: Value, flow: Flow) -> Self {
         Self { value, flow, set: StateDelta::default() }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What a function has done, as it is recorded.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Done {
+pub struct FunctionOutcome {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     value: Option<Arc<Value>>,
     #[serde(default)]
@@ -25,7 +25,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Valu
     Arc::deserialize(deserializer).map(Some)
 }
 
-impl Done {
+impl FunctionOutcome {
     /// A function that may have written its key.
     pub fn new(value: Option<Arc<Value>>, flow: Flow) -> Self {
         Self { value, flow, set: StateDelta::default() }

@@ -6,7 +6,7 @@
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
 use super::param::{Borrowed, Owned, Text, decode, read_text, required};
-use super::{Done, Recorded, Step, Work};
+use super::{FunctionOutcome, Recorded, Step, Work};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
 use adk_spec::number::number_of;
@@ -160,9 +160,9 @@ macro_rules! plain {
             type Writes = (Is<Self>, ());
             type Key = Self;
 
-            fn done(self, key: &'static str) -> Result<Done> {
+            fn done(self, key: &'static str) -> Result<FunctionOutcome> {
                 let value = crate::runtime::run::encode(key, self)?;
-                Ok(Done::new(Some(value), Flow::Continue))
+                Ok(FunctionOutcome::new(Some(value), Flow::Continue))
             }
         }
 
@@ -201,15 +201,15 @@ pub trait Returned: Sized {
     ///
     /// # Errors
     /// The function's own.
-    fn done(self, key: &'static str) -> Result<Done>;
+    fn done(self, key: &'static str) -> Result<FunctionOutcome>;
 }
 
 impl Returned for () {
     type Writes = ();
     type Key = ();
 
-    fn done(self, _: &'static str) -> Result<Done> {
-        Ok(Done::new(None, Flow::Continue))
+    fn done(self, _: &'static str) -> Result<FunctionOutcome> {
+        Ok(FunctionOutcome::new(None, Flow::Continue))
     }
 }
 
@@ -224,7 +224,7 @@ impl<T: Returned> Returned for AgentResult<T> {
     type Writes = T::Writes;
     type Key = T::Key;
 
-    fn done(self, key: &'static str) -> Result<Done> {
+    fn done(self, key: &'static str) -> Result<FunctionOutcome> {
         self?.done(key)
     }
 }
@@ -249,7 +249,7 @@ impl<R: Returned> Output for R {
 
 /// The value of an `async` function.
 #[allow(missing_debug_implementations, reason = "futures have no form")]
-pub struct Waits<R>(BoxFuture<'static, Result<Done>>, PhantomData<R>);
+pub struct Waits<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomData<R>);
 
 impl<R: Returned> Waits<R> {
     /// The value that the future gives, for the key.
