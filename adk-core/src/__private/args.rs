@@ -6,7 +6,9 @@
 mod output;
 mod param;
 
-pub use output::{Failure, ResultOutput, Tag, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, tag};
+pub use output::{
+    Failure, ResultOutput, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
+};
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
     MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,

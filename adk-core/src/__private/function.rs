@@ -9,7 +9,7 @@ mod param;
 mod plain;
 
 pub use agent::AgentFunction;
-pub use output::{FunctionOutcome, FunctionOutputDefaults, Tag, tag};
+pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };

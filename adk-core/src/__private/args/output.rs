@@ -103,14 +103,14 @@ impl ToolOutcome {
 
 /// The type of what was returned.
 #[derive(Debug)]
-pub struct Tag<R>(PhantomData<fn() -> R>);
+pub struct ToolTag<R>(PhantomData<fn() -> R>);
 
 /// The type of what was returned.
-pub fn tag<R>(_: &R) -> Tag<R> {
-    Tag(PhantomData)
+pub fn tag<R>(_: &R) -> ToolTag<R> {
+    ToolTag(PhantomData)
 }
 
-impl<T> Tag<Result<T, ToolError>> {
+impl<T> ToolTag<Result<T, ToolError>> {
     /// Says how it failed.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl<T> Tag<Result<T, ToolError>> {
     }
 }
 
-impl<R: Flowing> Tag<R> {
+impl<R: Flowing> ToolTag<R> {
     /// Takes the `Flow` off.
     pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
@@ -136,7 +136,7 @@ pub trait ResultOutput<T, E> {
     fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
 }
 
-impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
+impl<T, E> ResultOutput<T, E> for ToolTag<Result<T, E>> {
     fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
         output.map_err(Failure::Other)
     }
@@ -158,4 +158,4 @@ pub trait ToolOutputDefaults<T>: Sized {
     }
 }
 
-impl<T> ToolOutputDefaults<T> for &Tag<T> {}
+impl<T> ToolOutputDefaults<T> for &ToolTag<T> {}

@@ -69,14 +69,14 @@ impl FunctionOutcome {
 
 /// The type of what was returned.
 #[derive(Debug)]
-pub struct Tag<R>(PhantomData<fn() -> R>);
+pub struct FunctionTag<R>(PhantomData<fn() -> R>);
 
 /// The type of what was returned.
-pub fn tag<R>(_: &R) -> Tag<R> {
-    Tag(PhantomData)
+pub fn tag<R>(_: &R) -> FunctionTag<R> {
+    FunctionTag(PhantomData)
 }
 
-impl<T, E> Tag<Result<T, E>> {
+impl<T, E> FunctionTag<Result<T, E>> {
     /// It is a `Result` already.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl<T, E> Tag<Result<T, E>> {
     }
 }
 
-impl<R: Flowing> Tag<R> {
+impl<R: Flowing> FunctionTag<R> {
     /// Takes the `Flow` off.
     pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
@@ -115,7 +115,7 @@ impl<T> Maybe for Option<T> {
     }
 }
 
-impl<R: Maybe> Tag<R> {
+impl<R: Maybe> FunctionTag<R> {
     /// It is written, perhaps.
     pub fn __value(self, output: R) -> Option<R::Value> {
         output.maybe()
@@ -143,4 +143,4 @@ pub trait FunctionOutputDefaults<T>: Sized {
     }
 }
 
-impl<T> FunctionOutputDefaults<T> for Tag<T> {}
+impl<T> FunctionOutputDefaults<T> for FunctionTag<T> {}
