@@ -7,7 +7,7 @@ mod output;
 mod param;
 
 pub use output::{
-    Failure, ResultOutput, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
+    ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
 };
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,

@@ -43,22 +43,22 @@ pub trait ToolFailure: Sized {
     ///
     /// # Errors
     /// The tool's own.
-    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError>;
+    fn ok<T>(output: Result<T, ToolBodyError<Self>>) -> Result<T, ToolError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<E: Display> ToolFailure for E {
-    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError> {
+    fn ok<T>(output: Result<T, ToolBodyError<Self>>) -> Result<T, ToolError> {
         output.map_err(|failure| match failure {
-            Failure::Known(error) => error,
-            Failure::Other(error) => ToolError::failed(error.to_string()),
+            ToolBodyError::Known(error) => error,
+            ToolBodyError::Other(error) => ToolError::failed(error.to_string()),
         })
     }
 }
 
 /// How a tool has failed.
 #[derive(Debug)]
-pub enum Failure<E> {
+pub enum ToolBodyError<E> {
     /// With an error of ours, which stays what it is.
     Known(ToolError),
     /// With one of its own.
@@ -115,8 +115,8 @@ impl<T> ToolTag<Result<T, ToolError>> {
     ///
     /// # Errors
     /// The tool's own.
-    pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, Failure<Infallible>> {
-        output.map_err(Failure::Known)
+    pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, ToolBodyError<Infallible>> {
+        output.map_err(ToolBodyError::Known)
     }
 }
 
@@ -133,12 +133,12 @@ pub trait ResultOutput<T, E> {
     ///
     /// # Errors
     /// The tool's own.
-    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
+    fn __ok(self, output: Result<T, E>) -> Result<T, ToolBodyError<E>>;
 }
 
 impl<T, E> ResultOutput<T, E> for ToolTag<Result<T, E>> {
-    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
-        output.map_err(Failure::Other)
+    fn __ok(self, output: Result<T, E>) -> Result<T, ToolBodyError<E>> {
+        output.map_err(ToolBodyError::Other)
     }
 }
 
@@ -148,7 +148,7 @@ pub trait ToolOutputDefaults<T>: Sized {
     ///
     /// # Errors
     /// None.
-    fn __ok(self, output: T) -> Result<T, Failure<Infallible>> {
+    fn __ok(self, output: T) -> Result<T, ToolBodyError<Infallible>> {
         Ok(output)
     }
 
