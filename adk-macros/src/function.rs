@@ -144,7 +144,8 @@ fn load(param: &Param, of: &str) -> TokenStream {
     // rustc points at the type before the `as` when no key can hold it.
     let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::fixed(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
-    let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
+    let (arg, rest) =
+        (read("__adk::function::FunctionParam"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }
 

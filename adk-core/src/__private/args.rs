@@ -1,7 +1,7 @@
 //! Arguments of a tool: what `#[tool]` expands to.
 //!
 //! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
-//! over those of traits, and by methods on `&Arg`, which come last.
+//! over those of traits, and by methods on `&ToolParam`, which come last.
 
 mod output;
 mod param;
@@ -10,8 +10,8 @@ pub use output::{
     ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
 };
 pub use param::{
-    Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
-    MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
+    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared, MakeSchema,
+    Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot, ToolParam,
 };
 
 use crate::encode::to_json;

@@ -1,7 +1,7 @@
 //! Functions as agents: what `#[agent]` expands to.
 //!
 //! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
-//! over those of traits, and by methods on `&Arg`, which come last.
+//! over those of traits, and by methods on `&FunctionParam`, which come last.
 
 mod agent;
 mod output;
@@ -11,7 +11,8 @@ mod plain;
 pub use agent::AgentFunction;
 pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
-    Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
+    Borrowed, FunctionParam, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned,
+    Slot, Text,
 };
 
 pub use plain::{

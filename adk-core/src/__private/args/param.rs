@@ -9,11 +9,11 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// A parameter of type `P`: `ToolArg::arg(Arg::<P>::NEW.__slot())` says how to declare and how to read it.
+/// A parameter of type `P`: `ToolArg::arg(ToolParam::<P>::NEW.__slot())` says how to declare and how to read it.
 #[derive(Debug)]
-pub struct Arg<P>(PhantomData<fn() -> P>);
+pub struct ToolParam<P>(PhantomData<fn() -> P>);
 
-impl<P> Arg<P> {
+impl<P> ToolParam<P> {
     /// The parameter.
     pub const NEW: Self = Self(PhantomData);
 }
@@ -271,63 +271,63 @@ impl<T: DeserializeOwned + JsonSchema> Handles<T> {
     }
 }
 
-impl Arg<&mut ToolContext> {
+impl ToolParam<&mut ToolContext> {
     /// No argument.
     pub fn __slot(self) -> Slot<(), ContextArg> {
         Slot(|_| ContextArg)
     }
 }
 
-impl Arg<&ToolContext> {
+impl ToolParam<&ToolContext> {
     /// No argument.
     pub fn __slot(self) -> Slot<(), SharedContextArg> {
         Slot(|_| SharedContextArg)
     }
 }
 
-impl Arg<&str> {
+impl ToolParam<&str> {
     /// A text.
     pub fn __slot(self) -> Slot<String, BorrowedArg<String>> {
         Slot(|handles| BorrowedArg((handles.one)()))
     }
 }
 
-impl Arg<Option<&str>> {
+impl ToolParam<Option<&str>> {
     /// A text, perhaps.
     pub fn __slot(self) -> Slot<String, MaybeDerefArg<String>> {
         Slot(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
-impl Arg<&Path> {
+impl ToolParam<&Path> {
     /// A path.
     pub fn __slot(self) -> Slot<PathBuf, BorrowedArg<PathBuf>> {
         Slot(|handles| BorrowedArg((handles.one)()))
     }
 }
 
-impl Arg<Option<&Path>> {
+impl ToolParam<Option<&Path>> {
     /// A path, perhaps.
     pub fn __slot(self) -> Slot<PathBuf, MaybeDerefArg<PathBuf>> {
         Slot(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
-impl<T> Arg<&[T]> {
+impl<T> ToolParam<&[T]> {
     /// A list.
     pub fn __slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
         Slot(|handles| BorrowedArg((handles.many)()))
     }
 }
 
-impl<T> Arg<Option<&[T]>> {
+impl<T> ToolParam<Option<&[T]>> {
     /// A list, perhaps.
     pub fn __slot(self) -> Slot<T, MaybeDerefArg<Vec<T>>> {
         Slot(|handles| MaybeDerefArg((handles.maybe_many)()))
     }
 }
 
-impl<T> Arg<Option<&T>> {
+impl<T> ToolParam<Option<&T>> {
     /// A `T`, perhaps.
     pub fn __slot(self) -> Slot<T, MaybeArg<T>> {
         Slot(|handles| MaybeArg((handles.maybe)()))
@@ -343,7 +343,7 @@ pub trait ArgMaybe<T> {
     fn __slot(self) -> Slot<T, Self::Held>;
 }
 
-impl<T> ArgMaybe<T> for Arg<Option<T>> {
+impl<T> ArgMaybe<T> for ToolParam<Option<T>> {
     type Held = OwnedArg<Option<T>>;
 
     fn __slot(self) -> Slot<T, Self::Held> {
@@ -351,7 +351,7 @@ impl<T> ArgMaybe<T> for Arg<Option<T>> {
     }
 }
 
-impl<T> ArgMaybe<T> for Arg<&T> {
+impl<T> ArgMaybe<T> for ToolParam<&T> {
     type Held = BorrowedArg<T>;
 
     fn __slot(self) -> Slot<T, Self::Held> {
@@ -365,7 +365,7 @@ pub trait ArgPlain<T> {
     fn __slot(self) -> Slot<T, OwnedArg<T>>;
 }
 
-impl<T> ArgPlain<T> for &Arg<T> {
+impl<T> ArgPlain<T> for &ToolParam<T> {
     fn __slot(self) -> Slot<T, OwnedArg<T>> {
         Slot(|handles| OwnedArg((handles.one)()))
     }

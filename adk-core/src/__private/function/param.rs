@@ -10,11 +10,11 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A parameter of type `P`: `StateRead::load(Arg::<P>::NEW.__slot(), cx, "key")?`, then `.__give()`.
+/// A parameter of type `P`: `StateRead::load(FunctionParam::<P>::NEW.__slot(), cx, "key")?`, then `.__give()`.
 #[derive(Debug)]
-pub struct Arg<P>(PhantomData<fn() -> P>);
+pub struct FunctionParam<P>(PhantomData<fn() -> P>);
 
-impl<P> Arg<P> {
+impl<P> FunctionParam<P> {
     /// The parameter.
     pub const NEW: Self = Self(PhantomData);
 }
@@ -193,21 +193,21 @@ impl<T: DeserializeOwned> Decode<T> {
     }
 }
 
-impl Arg<&mut Context> {
+impl FunctionParam<&mut Context> {
     /// Nothing is read.
     pub fn __slot(self) -> Slot<(), Lend> {
         Slot(|_, _, _| Ok(Lend))
     }
 }
 
-impl Arg<&str> {
+impl FunctionParam<&str> {
     /// Reads a text.
     pub fn __slot(self) -> Slot<String, Text> {
         Slot(|_, state, key| read_text(state, key))
     }
 }
 
-impl Arg<Option<&str>> {
+impl FunctionParam<Option<&str>> {
     /// Reads a text, if there is one.
     pub fn __slot(self) -> Slot<String, MaybeText> {
         Slot(|_, state, key| match optional(state, key) {
@@ -217,7 +217,7 @@ impl Arg<Option<&str>> {
     }
 }
 
-impl Arg<&Path> {
+impl FunctionParam<&Path> {
     /// Reads a path.
     pub fn __slot(self) -> Slot<PathBuf, Borrowed<PathBuf>> {
         Slot(|decode, state, key| {
@@ -227,7 +227,7 @@ impl Arg<&Path> {
     }
 }
 
-impl Arg<Option<&Path>> {
+impl FunctionParam<Option<&Path>> {
     /// Reads a path, if there is one.
     pub fn __slot(self) -> Slot<PathBuf, MaybeDeref<PathBuf>> {
         Slot(|decode, state, key| {
@@ -237,14 +237,14 @@ impl Arg<Option<&Path>> {
     }
 }
 
-impl Arg<&Value> {
+impl FunctionParam<&Value> {
     /// Reads any value.
     pub fn __slot(self) -> Slot<Value, Json> {
         Slot(|_, state, key| required(state, key).map(Json))
     }
 }
 
-impl<T> Arg<&[T]> {
+impl<T> FunctionParam<&[T]> {
     /// Reads a list.
     pub fn __slot(self) -> Slot<T, Borrowed<Vec<T>>> {
         Slot(|decode, state, key| {
@@ -254,7 +254,7 @@ impl<T> Arg<&[T]> {
     }
 }
 
-impl<T> Arg<Option<&[T]>> {
+impl<T> FunctionParam<Option<&[T]>> {
     /// Reads a list, if there is one.
     pub fn __slot(self) -> Slot<T, MaybeDeref<Vec<T>>> {
         Slot(|decode, state, key| {
@@ -264,7 +264,7 @@ impl<T> Arg<Option<&[T]>> {
     }
 }
 
-impl<T> Arg<Option<&T>> {
+impl<T> FunctionParam<Option<&T>> {
     /// Reads a value, if there is one.
     pub fn __slot(self) -> Slot<T, Maybe<T>> {
         Slot(|decode, state, key| {
@@ -283,7 +283,7 @@ pub trait LoadMaybe<T> {
     fn __slot(self) -> Slot<T, Self::Held>;
 }
 
-impl<T> LoadMaybe<T> for Arg<Option<T>> {
+impl<T> LoadMaybe<T> for FunctionParam<Option<T>> {
     type Held = Owned<Option<T>>;
 
     fn __slot(self) -> Slot<T, Self::Held> {
@@ -294,7 +294,7 @@ impl<T> LoadMaybe<T> for Arg<Option<T>> {
     }
 }
 
-impl<T> LoadMaybe<T> for Arg<&T> {
+impl<T> LoadMaybe<T> for FunctionParam<&T> {
     type Held = Borrowed<T>;
 
     fn __slot(self) -> Slot<T, Self::Held> {
@@ -311,7 +311,7 @@ pub trait LoadPlain<T> {
     fn __slot(self) -> Slot<T, Owned<T>>;
 }
 
-impl<T> LoadPlain<T> for &Arg<T> {
+impl<T> LoadPlain<T> for &FunctionParam<T> {
     fn __slot(self) -> Slot<T, Owned<T>> {
         Slot(|decode, state, key| {
             let value = required(state, key)?;
