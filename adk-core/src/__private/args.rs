@@ -165,13 +165,13 @@ impl Declare {
 
 /// One call: the arguments that are not taken yet, and the context until a parameter takes it.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct ToolInvocation<'a> {
     args: ToolArgs,
     cx: Option<&'a mut ToolContext>,
     declaration: &'a ToolDeclaration,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ToolInvocation<'a> {
     /// A call with the arguments as the model wrote them.
     pub fn new(args: ToolArgs, cx: &'a mut ToolContext, declaration: &'a ToolDeclaration) -> Self {
         Self { args, cx: Some(cx), declaration }

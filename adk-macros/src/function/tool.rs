@@ -21,7 +21,7 @@ const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
 
 /// Begins to read the parameters.
 const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
-    let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
+    let mut __adk_call = __adk::args::ToolInvocation::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {

@@ -1,6 +1,6 @@
 //! Parameters of a tool: arguments by their type, and the context.
 
-use super::Call;
+use super::ToolInvocation;
 use crate::runtime::tool::{ToolContext, ToolError, decode, schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -35,7 +35,7 @@ impl<T> Handle<T> {
         Self { schema: schema::of::<T>, decode: |value| T::deserialize(value), optional }
     }
 
-    fn value(&self, call: &mut Call<'_>, name: &str) -> Result<Option<T>, ToolError> {
+    fn value(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<Option<T>, ToolError> {
         match call.args.remove(name) {
             Some(Value::Null) if self.optional => Ok(None),
             Some(value) => decode::arg(name, value, || call.schema(name), self.decode).map(Some),
@@ -43,7 +43,7 @@ impl<T> Handle<T> {
         }
     }
 
-    fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<T, ToolError> {
+    fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<T, ToolError> {
         match self.value(call, name)? {
             Some(value) => Ok(value),
             None if self.optional => decode::arg(name, Value::Null, || call.schema(name), self.decode),
@@ -53,7 +53,7 @@ impl<T> Handle<T> {
 
     fn __take_or(
         &self,
-        call: &mut Call<'_>,
+        call: &mut ToolInvocation<'_>,
         name: &str,
         default: impl FnOnce() -> T,
     ) -> Result<T, ToolError> {
@@ -87,7 +87,7 @@ macro_rules! arguments {
             ///
             /// # Errors
             /// When it is missing or of another type.
-            pub fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<$held, ToolError> {
+            pub fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<$held, ToolError> {
                 self.0.__take(call, name).map($wrap)
             }
 
@@ -97,7 +97,7 @@ macro_rules! arguments {
             /// When it is of another type.
             pub fn __take_or(
                 &self,
-                call: &mut Call<'_>,
+                call: &mut ToolInvocation<'_>,
                 name: &str,
                 default: impl FnOnce() -> $of,
             ) -> Result<$held, ToolError> {
@@ -205,7 +205,7 @@ impl ContextArg {
     ///
     /// # Errors
     /// When another parameter has taken it, which a const has refused.
-    pub fn __take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
+    pub fn __take<'a>(&self, call: &mut ToolInvocation<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
         call.cx.take().map(Lent).ok_or_else(taken)
     }
 }
@@ -215,7 +215,7 @@ impl SharedContextArg {
     ///
     /// # Errors
     /// When another parameter has taken it, which a const has refused.
-    pub fn __take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
+    pub fn __take<'a>(&self, call: &mut ToolInvocation<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
         call.cx.take().map(|cx| LentShared(cx)).ok_or_else(taken)
     }
 }
