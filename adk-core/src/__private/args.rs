@@ -10,8 +10,9 @@ pub use output::{
     ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
 };
 pub use param::{
-    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared, MakeSchema,
-    Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot, ToolParam,
+    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, DeclaredParam, Handle, Lent, LentShared,
+    MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
+    ToolParam,
 };
 
 use crate::encode::to_json;
@@ -114,7 +115,7 @@ impl Declare {
 
     /// Adds an argument, if the parameter is one.
     #[must_use]
-    pub fn arg(mut self, name: &'static str, description: &str, arg: &impl Declared) -> Self {
+    pub fn arg(mut self, name: &'static str, description: &str, arg: &impl DeclaredParam) -> Self {
         if let Some((schema, optional)) = arg.declared() {
             self.add(name, description, schema);
             if !optional {
@@ -130,7 +131,7 @@ impl Declare {
         mut self,
         name: &'static str,
         description: &str,
-        arg: &impl Declared<Of = T>,
+        arg: &impl DeclaredParam<Of = T>,
         default: impl FnOnce() -> T,
     ) -> Self
     where

@@ -68,7 +68,7 @@ impl<T> Handle<T> {
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// What goes into a declaration.
-pub trait Declared {
+pub trait DeclaredParam {
     /// The type that is read.
     type Of;
 
@@ -225,7 +225,7 @@ fn taken() -> ToolError {
     ToolError::failed("the tool has two contexts")
 }
 
-impl Declared for ContextArg {
+impl DeclaredParam for ContextArg {
     type Of = ();
 
     fn declared(&self) -> Option<(MakeSchema, bool)> {
@@ -233,7 +233,7 @@ impl Declared for ContextArg {
     }
 }
 
-impl Declared for SharedContextArg {
+impl DeclaredParam for SharedContextArg {
     type Of = ();
 
     fn declared(&self) -> Option<(MakeSchema, bool)> {
