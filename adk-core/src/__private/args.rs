@@ -10,9 +10,9 @@ pub use output::{
     ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
 };
 pub use param::{
-    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, DeclaredParam, Handle, Lent, LentShared,
-    MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
-    ToolParam,
+    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, DeclaredParam, Handle, LentSharedToolContext,
+    LentToolContext, MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg,
+    SharedContextArg, Slot, ToolParam,
 };
 
 use crate::encode::to_json;

@@ -180,20 +180,20 @@ pub struct SharedContextArg;
 
 /// The context of a call.
 #[derive(Debug)]
-pub struct Lent<'a>(&'a mut ToolContext);
+pub struct LentToolContext<'a>(&'a mut ToolContext);
 
 /// The context of a call, to read.
 #[derive(Debug)]
-pub struct LentShared<'a>(&'a ToolContext);
+pub struct LentSharedToolContext<'a>(&'a ToolContext);
 
-impl<'a> Lent<'a> {
+impl<'a> LentToolContext<'a> {
     /// The argument.
     pub fn __give(self) -> &'a mut ToolContext {
         self.0
     }
 }
 
-impl<'a> LentShared<'a> {
+impl<'a> LentSharedToolContext<'a> {
     /// The argument.
     pub fn __give(self) -> &'a ToolContext {
         self.0
@@ -205,8 +205,12 @@ impl ContextArg {
     ///
     /// # Errors
     /// When another parameter has taken it, which a const has refused.
-    pub fn __take<'a>(&self, call: &mut ToolInvocation<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
-        call.cx.take().map(Lent).ok_or_else(taken)
+    pub fn __take<'a>(
+        &self,
+        call: &mut ToolInvocation<'a>,
+        _: &str,
+    ) -> Result<LentToolContext<'a>, ToolError> {
+        call.cx.take().map(LentToolContext).ok_or_else(taken)
     }
 }
 
@@ -215,8 +219,12 @@ impl SharedContextArg {
     ///
     /// # Errors
     /// When another parameter has taken it, which a const has refused.
-    pub fn __take<'a>(&self, call: &mut ToolInvocation<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
-        call.cx.take().map(|cx| LentShared(cx)).ok_or_else(taken)
+    pub fn __take<'a>(
+        &self,
+        call: &mut ToolInvocation<'a>,
+        _: &str,
+    ) -> Result<LentSharedToolContext<'a>, ToolError> {
+        call.cx.take().map(|cx| LentSharedToolContext(cx)).ok_or_else(taken)
     }
 }
 

@@ -53,7 +53,7 @@ pub struct Lend;
 
 /// The context itself.
 #[derive(Debug)]
-pub struct Lent<'a>(&'a mut Context);
+pub struct LentContext<'a>(&'a mut Context);
 
 /// A context where none can be, which a const has refused.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Json {
     }
 }
 
-impl<'a> Lent<'a> {
+impl<'a> LentContext<'a> {
     /// The argument.
     pub fn __give(self) -> &'a mut Context {
         self.0
@@ -153,8 +153,8 @@ impl Held for Json {}
 
 impl Lend {
     /// With a context the function takes its own steps.
-    pub fn __begin(self, cx: &mut Context) -> (Lent<'_>, Direct) {
-        (Lent(cx), Direct)
+    pub fn __begin(self, cx: &mut Context) -> (LentContext<'_>, Direct) {
+        (LentContext(cx), Direct)
     }
 
     /// Refused by a const; here so that there is one message only.
