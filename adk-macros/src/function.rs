@@ -145,7 +145,7 @@ fn load(param: &Param, of: &str) -> TokenStream {
     let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::fixed(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
     let (arg, rest) =
-        (read("__adk::function::FunctionParam"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
+        (read("__adk::function::FunctionParam"), code!("NEW.__loader(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }
 

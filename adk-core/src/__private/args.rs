@@ -10,9 +10,9 @@ pub use output::{
     ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
 };
 pub use param::{
-    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, DeclaredParam, Handle, LentSharedToolContext,
-    LentToolContext, MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg,
-    SharedContextArg, Slot, ToolParam,
+    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, DeclaredParam, Handle, HandleMaker,
+    LentSharedToolContext, LentToolContext, MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned,
+    OwnedArg, SharedContextArg, ToolParam,
 };
 
 use crate::encode::to_json;
@@ -35,7 +35,7 @@ pub trait ToolArg: Sized {
     const YES: bool = true;
 
     /// How such an argument is declared and read. The one place where a type has to be one.
-    fn arg<H>(slot: Slot<Self, H>) -> H;
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
 /// What a tool may borrow to change it.
@@ -46,13 +46,13 @@ pub trait ToolArg: Sized {
 )]
 pub trait LentArg: Sized {
     /// The same as [`ToolArg::arg`].
-    fn arg<H>(slot: Slot<Self, H>) -> H;
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
-    fn arg<H>(slot: Slot<Self, H>) -> H {
-        slot.fill(param::Handles::new())
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H {
+        maker.make(param::Handles::new())
     }
 }
 
@@ -66,13 +66,13 @@ pub trait ContextLike: Sized {
     const YES: () = ();
 
     /// The same as [`ToolArg::arg`].
-    fn arg<H>(slot: Slot<Self, H>) -> H;
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ContextLike for T {
-    fn arg<H>(slot: Slot<Self, H>) -> H {
-        slot.fill(param::Handles::new())
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H {
+        maker.make(param::Handles::new())
     }
 }
 
@@ -80,8 +80,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> ContextLike for T {
 // type, with the text above and no note about ours.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
-    fn arg<H>(slot: Slot<Self, H>) -> H {
-        slot.fill(param::Handles::new())
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H {
+        maker.make(param::Handles::new())
     }
 }
 

@@ -12,7 +12,7 @@ pub use agent::AgentFunction;
 pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
     Borrowed, FunctionParam, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned,
-    Slot, Text,
+    ParamLoader, Text,
 };
 
 pub use plain::{
@@ -42,15 +42,15 @@ pub trait StateRead: Sized {
     ///
     /// # Errors
     /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 // The bounds are here and not on the trait: so a path `<T as StateRead>` that does not hold is one error, said under the
 // type, with the text above and no note about ours. The same for the traits below.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> StateRead for T {
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), state, key)
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        loader.load(param::Decode::new(), state, key)
     }
 }
 
@@ -65,13 +65,13 @@ pub trait LentRead: Sized {
     ///
     /// # Errors
     /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> LentRead for T {
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), state, key)
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        loader.load(param::Decode::new(), state, key)
     }
 }
 
@@ -85,13 +85,13 @@ pub trait ContextRead: Sized {
     ///
     /// # Errors
     /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), state, key)
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        loader.load(param::Decode::new(), state, key)
     }
 }
 

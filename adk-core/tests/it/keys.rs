@@ -191,7 +191,7 @@ async fn a_missing_input_of_an_instance_names_both_keys() {
 async fn a_parameter_without_its_value_names_both_keys() {
     let critic = by("critic", |cx| {
         let loaded =
-            StateRead::load(FunctionParam::<&str>::NEW.__slot(), &mut cx.state(), "draft").map(|_| Flow::Continue);
+            StateRead::load(FunctionParam::<&str>::NEW.__loader(), &mut cx.state(), "draft").map(|_| Flow::Continue);
         Box::pin(async { loaded })
     });
     let tree = Tree::new("w", vec![renamed("second", critic, &[("draft", "essay")], &[])]);

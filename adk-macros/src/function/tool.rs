@@ -140,7 +140,7 @@ fn handle(param: &Param) -> TokenStream {
     } else {
         quote!(ToolArg)
     };
-    quote!(<#place as __adk::args::#of>::arg(__adk::args::ToolParam::<#ty>::NEW.__slot()))
+    quote!(<#place as __adk::args::#of>::arg(__adk::args::ToolParam::<#ty>::NEW.__handle_maker()))
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// A parameter of type `P`: `ToolArg::arg(ToolParam::<P>::NEW.__slot())` says how to declare and how to read it.
+/// A parameter of type `P`: `ToolArg::arg(ToolParam::<P>::NEW.__handle_maker())` says how to declare and how to read it.
 #[derive(Debug)]
 pub struct ToolParam<P>(PhantomData<fn() -> P>);
 
@@ -251,10 +251,10 @@ impl DeclaredParam for SharedContextArg {
 
 /// The place of an argument: `T` is what has to be one, `H` how a parameter made of it is declared and read.
 #[derive(Debug)]
-pub struct Slot<T, H>(fn(Handles<T>) -> H);
+pub struct HandleMaker<T, H>(fn(Handles<T>) -> H);
 
-impl<T, H> Slot<T, H> {
-    pub(super) fn fill(self, handles: Handles<T>) -> H {
+impl<T, H> HandleMaker<T, H> {
+    pub(super) fn make(self, handles: Handles<T>) -> H {
         (self.0)(handles)
     }
 }
@@ -281,64 +281,64 @@ impl<T: DeserializeOwned + JsonSchema> Handles<T> {
 
 impl ToolParam<&mut ToolContext> {
     /// No argument.
-    pub fn __slot(self) -> Slot<(), ContextArg> {
-        Slot(|_| ContextArg)
+    pub fn __handle_maker(self) -> HandleMaker<(), ContextArg> {
+        HandleMaker(|_| ContextArg)
     }
 }
 
 impl ToolParam<&ToolContext> {
     /// No argument.
-    pub fn __slot(self) -> Slot<(), SharedContextArg> {
-        Slot(|_| SharedContextArg)
+    pub fn __handle_maker(self) -> HandleMaker<(), SharedContextArg> {
+        HandleMaker(|_| SharedContextArg)
     }
 }
 
 impl ToolParam<&str> {
     /// A text.
-    pub fn __slot(self) -> Slot<String, BorrowedArg<String>> {
-        Slot(|handles| BorrowedArg((handles.one)()))
+    pub fn __handle_maker(self) -> HandleMaker<String, BorrowedArg<String>> {
+        HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 impl ToolParam<Option<&str>> {
     /// A text, perhaps.
-    pub fn __slot(self) -> Slot<String, MaybeDerefArg<String>> {
-        Slot(|handles| MaybeDerefArg((handles.maybe)()))
+    pub fn __handle_maker(self) -> HandleMaker<String, MaybeDerefArg<String>> {
+        HandleMaker(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
 impl ToolParam<&Path> {
     /// A path.
-    pub fn __slot(self) -> Slot<PathBuf, BorrowedArg<PathBuf>> {
-        Slot(|handles| BorrowedArg((handles.one)()))
+    pub fn __handle_maker(self) -> HandleMaker<PathBuf, BorrowedArg<PathBuf>> {
+        HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 impl ToolParam<Option<&Path>> {
     /// A path, perhaps.
-    pub fn __slot(self) -> Slot<PathBuf, MaybeDerefArg<PathBuf>> {
-        Slot(|handles| MaybeDerefArg((handles.maybe)()))
+    pub fn __handle_maker(self) -> HandleMaker<PathBuf, MaybeDerefArg<PathBuf>> {
+        HandleMaker(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
 impl<T> ToolParam<&[T]> {
     /// A list.
-    pub fn __slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
-        Slot(|handles| BorrowedArg((handles.many)()))
+    pub fn __handle_maker(self) -> HandleMaker<T, BorrowedArg<Vec<T>>> {
+        HandleMaker(|handles| BorrowedArg((handles.many)()))
     }
 }
 
 impl<T> ToolParam<Option<&[T]>> {
     /// A list, perhaps.
-    pub fn __slot(self) -> Slot<T, MaybeDerefArg<Vec<T>>> {
-        Slot(|handles| MaybeDerefArg((handles.maybe_many)()))
+    pub fn __handle_maker(self) -> HandleMaker<T, MaybeDerefArg<Vec<T>>> {
+        HandleMaker(|handles| MaybeDerefArg((handles.maybe_many)()))
     }
 }
 
 impl<T> ToolParam<Option<&T>> {
     /// A `T`, perhaps.
-    pub fn __slot(self) -> Slot<T, MaybeArg<T>> {
-        Slot(|handles| MaybeArg((handles.maybe)()))
+    pub fn __handle_maker(self) -> HandleMaker<T, MaybeArg<T>> {
+        HandleMaker(|handles| MaybeArg((handles.maybe)()))
     }
 }
 
@@ -348,33 +348,33 @@ pub trait ArgMaybe<T> {
     type Held;
 
     /// The argument.
-    fn __slot(self) -> Slot<T, Self::Held>;
+    fn __handle_maker(self) -> HandleMaker<T, Self::Held>;
 }
 
 impl<T> ArgMaybe<T> for ToolParam<Option<T>> {
     type Held = OwnedArg<Option<T>>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|handles| OwnedArg((handles.maybe)()))
+    fn __handle_maker(self) -> HandleMaker<T, Self::Held> {
+        HandleMaker(|handles| OwnedArg((handles.maybe)()))
     }
 }
 
 impl<T> ArgMaybe<T> for ToolParam<&T> {
     type Held = BorrowedArg<T>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|handles| BorrowedArg((handles.one)()))
+    fn __handle_maker(self) -> HandleMaker<T, Self::Held> {
+        HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 /// Any other `T`, found last since it takes a reference.
 pub trait ArgPlain<T> {
     /// The argument.
-    fn __slot(self) -> Slot<T, OwnedArg<T>>;
+    fn __handle_maker(self) -> HandleMaker<T, OwnedArg<T>>;
 }
 
 impl<T> ArgPlain<T> for &ToolParam<T> {
-    fn __slot(self) -> Slot<T, OwnedArg<T>> {
-        Slot(|handles| OwnedArg((handles.one)()))
+    fn __handle_maker(self) -> HandleMaker<T, OwnedArg<T>> {
+        HandleMaker(|handles| OwnedArg((handles.one)()))
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A parameter of type `P`: `StateRead::load(FunctionParam::<P>::NEW.__slot(), cx, "key")?`, then `.__give()`.
+/// A parameter of type `P`: `StateRead::load(FunctionParam::<P>::NEW.__loader(), cx, "key")?`, then `.__give()`.
 #[derive(Debug)]
 pub struct FunctionParam<P>(PhantomData<fn() -> P>);
 
@@ -172,9 +172,9 @@ impl Lend {
 
 /// The place of a parameter: `T` is what has to be readable, `H` what the parameter holds.
 #[derive(Debug)]
-pub struct Slot<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
+pub struct ParamLoader<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
 
-impl<T, H> Slot<T, H> {
+impl<T, H> ParamLoader<T, H> {
     pub(super) fn load(self, decode: Decode<T>, state: &mut State<'_>, key: &'static str) -> Result<H> {
         (self.0)(decode, state, key)
     }
@@ -195,22 +195,22 @@ impl<T: DeserializeOwned> Decode<T> {
 
 impl FunctionParam<&mut Context> {
     /// Nothing is read.
-    pub fn __slot(self) -> Slot<(), Lend> {
-        Slot(|_, _, _| Ok(Lend))
+    pub fn __loader(self) -> ParamLoader<(), Lend> {
+        ParamLoader(|_, _, _| Ok(Lend))
     }
 }
 
 impl FunctionParam<&str> {
     /// Reads a text.
-    pub fn __slot(self) -> Slot<String, Text> {
-        Slot(|_, state, key| read_text(state, key))
+    pub fn __loader(self) -> ParamLoader<String, Text> {
+        ParamLoader(|_, state, key| read_text(state, key))
     }
 }
 
 impl FunctionParam<Option<&str>> {
     /// Reads a text, if there is one.
-    pub fn __slot(self) -> Slot<String, MaybeText> {
-        Slot(|_, state, key| match optional(state, key) {
+    pub fn __loader(self) -> ParamLoader<String, MaybeText> {
+        ParamLoader(|_, state, key| match optional(state, key) {
             Some(value) if !value.is_string() => Err(not_text(state, key, &value)),
             value => Ok(MaybeText(value)),
         })
@@ -219,8 +219,8 @@ impl FunctionParam<Option<&str>> {
 
 impl FunctionParam<&Path> {
     /// Reads a path.
-    pub fn __slot(self) -> Slot<PathBuf, Borrowed<PathBuf>> {
-        Slot(|decode, state, key| {
+    pub fn __loader(self) -> ParamLoader<PathBuf, Borrowed<PathBuf>> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
             (decode.one)(state, key, &value).map(Borrowed)
         })
@@ -229,8 +229,8 @@ impl FunctionParam<&Path> {
 
 impl FunctionParam<Option<&Path>> {
     /// Reads a path, if there is one.
-    pub fn __slot(self) -> Slot<PathBuf, MaybeDeref<PathBuf>> {
-        Slot(|decode, state, key| {
+    pub fn __loader(self) -> ParamLoader<PathBuf, MaybeDeref<PathBuf>> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
             value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref)
         })
@@ -239,15 +239,15 @@ impl FunctionParam<Option<&Path>> {
 
 impl FunctionParam<&Value> {
     /// Reads any value.
-    pub fn __slot(self) -> Slot<Value, Json> {
-        Slot(|_, state, key| required(state, key).map(Json))
+    pub fn __loader(self) -> ParamLoader<Value, Json> {
+        ParamLoader(|_, state, key| required(state, key).map(Json))
     }
 }
 
 impl<T> FunctionParam<&[T]> {
     /// Reads a list.
-    pub fn __slot(self) -> Slot<T, Borrowed<Vec<T>>> {
-        Slot(|decode, state, key| {
+    pub fn __loader(self) -> ParamLoader<T, Borrowed<Vec<T>>> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
             (decode.many)(state, key, &value).map(Borrowed)
         })
@@ -256,8 +256,8 @@ impl<T> FunctionParam<&[T]> {
 
 impl<T> FunctionParam<Option<&[T]>> {
     /// Reads a list, if there is one.
-    pub fn __slot(self) -> Slot<T, MaybeDeref<Vec<T>>> {
-        Slot(|decode, state, key| {
+    pub fn __loader(self) -> ParamLoader<T, MaybeDeref<Vec<T>>> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
             value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref)
         })
@@ -266,8 +266,8 @@ impl<T> FunctionParam<Option<&[T]>> {
 
 impl<T> FunctionParam<Option<&T>> {
     /// Reads a value, if there is one.
-    pub fn __slot(self) -> Slot<T, Maybe<T>> {
-        Slot(|decode, state, key| {
+    pub fn __loader(self) -> ParamLoader<T, Maybe<T>> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
             value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe)
         })
@@ -280,14 +280,14 @@ pub trait LoadMaybe<T> {
     type Held;
 
     /// Reads the key.
-    fn __slot(self) -> Slot<T, Self::Held>;
+    fn __loader(self) -> ParamLoader<T, Self::Held>;
 }
 
 impl<T> LoadMaybe<T> for FunctionParam<Option<T>> {
     type Held = Owned<Option<T>>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|decode, state, key| {
+    fn __loader(self) -> ParamLoader<T, Self::Held> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
             value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned)
         })
@@ -297,8 +297,8 @@ impl<T> LoadMaybe<T> for FunctionParam<Option<T>> {
 impl<T> LoadMaybe<T> for FunctionParam<&T> {
     type Held = Borrowed<T>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|decode, state, key| {
+    fn __loader(self) -> ParamLoader<T, Self::Held> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
             (decode.one)(state, key, &value).map(Borrowed)
         })
@@ -308,12 +308,12 @@ impl<T> LoadMaybe<T> for FunctionParam<&T> {
 /// Any other `T`, found last since it takes a reference.
 pub trait LoadPlain<T> {
     /// Reads the key.
-    fn __slot(self) -> Slot<T, Owned<T>>;
+    fn __loader(self) -> ParamLoader<T, Owned<T>>;
 }
 
 impl<T> LoadPlain<T> for &FunctionParam<T> {
-    fn __slot(self) -> Slot<T, Owned<T>> {
-        Slot(|decode, state, key| {
+    fn __loader(self) -> ParamLoader<T, Owned<T>> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
             (decode.one)(state, key, &value).map(Owned)
         })
