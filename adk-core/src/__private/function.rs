@@ -11,8 +11,8 @@ mod plain;
 pub use agent::AgentFunction;
 pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
-    Borrowed, FunctionParam, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned,
-    ParamLoader, Text,
+    Borrowed, BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText,
+    Misplaced, Owned, ParamLoader,
 };
 
 pub use plain::{

@@ -114,7 +114,7 @@ fn params(function: &Function) -> Option<Vec<(&str, String)>> {
 
 fn holder(ty: &Type) -> Option<String> {
     Some(match (ty, spelled(ty)?) {
-        (Type::Reference(_), text) if text == "str" => "Text".to_owned(),
+        (Type::Reference(_), text) if text == "str" => "BorrowedText".to_owned(),
         (Type::Reference(_), inside) => format!("Borrowed<{inside}>"),
         (_, value) => format!("Owned<{value}>"),
     })

@@ -37,7 +37,7 @@ pub struct MaybeDeref<T>(Option<T>);
 
 /// A text of the state, not copied.
 #[derive(Debug)]
-pub struct Text(Arc<Value>);
+pub struct BorrowedText(Arc<Value>);
 
 /// A text of the state, if it is there.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub struct MaybeText(Option<Arc<Value>>);
 
 /// A value of the state, not copied.
 #[derive(Debug)]
-pub struct Json(Arc<Value>);
+pub struct BorrowedJson(Arc<Value>);
 
 /// The place of the context.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl<T: Deref> MaybeDeref<T> {
     }
 }
 
-impl Text {
+impl BorrowedText {
     /// The argument.
     pub fn __give(&self) -> &str {
         self.0.as_str().unwrap_or_default()
@@ -109,7 +109,7 @@ impl MaybeText {
     }
 }
 
-impl Json {
+impl BorrowedJson {
     /// The argument.
     pub fn __give(&self) -> &Value {
         &self.0
@@ -147,9 +147,9 @@ impl<T> Held for Owned<T> {}
 impl<T> Held for Borrowed<T> {}
 impl<T> Held for Maybe<T> {}
 impl<T> Held for MaybeDeref<T> {}
-impl Held for Text {}
+impl Held for BorrowedText {}
 impl Held for MaybeText {}
-impl Held for Json {}
+impl Held for BorrowedJson {}
 
 impl Lend {
     /// With a context the function takes its own steps.
@@ -202,7 +202,7 @@ impl FunctionParam<&mut Context> {
 
 impl FunctionParam<&str> {
     /// Reads a text.
-    pub fn __loader(self) -> ParamLoader<String, Text> {
+    pub fn __loader(self) -> ParamLoader<String, BorrowedText> {
         ParamLoader(|_, state, key| read_text(state, key))
     }
 }
@@ -239,8 +239,8 @@ impl FunctionParam<Option<&Path>> {
 
 impl FunctionParam<&Value> {
     /// Reads any value.
-    pub fn __loader(self) -> ParamLoader<Value, Json> {
-        ParamLoader(|_, state, key| required(state, key).map(Json))
+    pub fn __loader(self) -> ParamLoader<Value, BorrowedJson> {
+        ParamLoader(|_, state, key| required(state, key).map(BorrowedJson))
     }
 }
 
@@ -325,9 +325,9 @@ fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
     state.value(key).filter(|value| !value.is_null())
 }
 
-pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<Text> {
+pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<BorrowedText> {
     let value = required(state, key)?;
-    if value.is_string() { Ok(Text(value)) } else { Err(not_text(state, key, &value)) }
+    if value.is_string() { Ok(BorrowedText(value)) } else { Err(not_text(state, key, &value)) }
 }
 
 pub(super) fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {

@@ -5,7 +5,7 @@
 
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
-use super::param::{Borrowed, Owned, Text, decode, read_text, required};
+use super::param::{Borrowed, BorrowedText, Owned, decode, read_text, required};
 use super::{FunctionOutcome, Recorded, Step, Work};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
@@ -137,7 +137,7 @@ params!(A 0 B 1 C 2 D 3);
 params!(A 0 B 1 C 2 D 3 E 4);
 params!(A 0 B 1 C 2 D 3 E 4 G 5);
 
-impl Param for Text {
+impl Param for BorrowedText {
     type Key = String;
     const SPELLED: &'static str = "&str";
 
