@@ -94,28 +94,28 @@ impl<R: Flowing> FunctionTag<R> {
 }
 
 /// What may be nothing. One bound, as with [`Flowing`].
-pub trait Maybe {
+pub trait OptionalOutput {
     /// What is written, if it is.
     type Value;
     /// As an `Option`.
     fn maybe(self) -> Option<Self::Value>;
 }
 
-impl Maybe for () {
+impl OptionalOutput for () {
     type Value = ();
     fn maybe(self) -> Option<()> {
         None
     }
 }
 
-impl<T> Maybe for Option<T> {
+impl<T> OptionalOutput for Option<T> {
     type Value = T;
     fn maybe(self) -> Self {
         self
     }
 }
 
-impl<R: Maybe> FunctionTag<R> {
+impl<R: OptionalOutput> FunctionTag<R> {
     /// It is written, perhaps.
     pub fn __value(self, output: R) -> Option<R::Value> {
         output.maybe()
