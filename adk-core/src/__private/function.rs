@@ -16,8 +16,8 @@ pub use param::{
 };
 
 pub use plain::{
-    About, AgentResult, Blocks, KeyName, Output, Param, Params, ParamsOf, PlainFunction, PlainType, Returned,
-    Waits,
+    About, AgentResult, AsyncOutput, BlockingOutput, KeyName, Param, Params, ParamsOf, PlainFunction,
+    PlainOutput, PlainType, Returned,
 };
 
 pub use adk_spec::__private::function_meta as meta;

@@ -18,8 +18,8 @@ use std::marker::PhantomData;
 pub trait PlainFunction: Send + Sync + Sized + 'static {
     /// The parameters as they are held while the function runs, as a tuple.
     type Params: Params;
-    /// The value that the function returns, in [`Waits`] or [`Blocks`] where the function does.
-    type Output: Output;
+    /// The value that the function returns, in [`AsyncOutput`] or [`BlockingOutput`] where the function does.
+    type Output: PlainOutput;
     /// The names of the function and of its keys.
     const ABOUT: About;
 
@@ -230,7 +230,7 @@ impl<T: Returned> Returned for AgentResult<T> {
 }
 
 /// How a function gives its value.
-pub trait Output: Sized {
+pub trait PlainOutput: Sized {
     /// The value.
     type Value: Returned;
 
@@ -239,7 +239,7 @@ pub trait Output: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Returned> Output for R {
+impl<R: Returned> PlainOutput for R {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
@@ -249,9 +249,9 @@ impl<R: Returned> Output for R {
 
 /// The value of an `async` function.
 #[allow(missing_debug_implementations, reason = "futures have no form")]
-pub struct Waits<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomData<R>);
+pub struct AsyncOutput<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomData<R>);
 
-impl<R: Returned> Waits<R> {
+impl<R: Returned> AsyncOutput<R> {
     /// The value that the future gives, for the key.
     pub fn new(key: &'static str, value: impl Future<Output = R> + Send + 'static) -> Self {
         Self(Box::pin(async move { value.await.done(key) }), PhantomData)
@@ -259,7 +259,7 @@ impl<R: Returned> Waits<R> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Returned> Output for Waits<R> {
+impl<R: Returned> PlainOutput for AsyncOutput<R> {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, _: &'static str) -> Work<'static> {
@@ -269,10 +269,10 @@ impl<R: Returned> Output for Waits<R> {
 
 /// The value of a function that blocks.
 #[derive(Debug)]
-pub struct Blocks<R>(pub R);
+pub struct BlockingOutput<R>(pub R);
 
 #[diagnostic::do_not_recommend]
-impl<R: Returned> Output for Blocks<R> {
+impl<R: Returned> PlainOutput for BlockingOutput<R> {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
@@ -281,13 +281,13 @@ impl<R: Returned> Output for Blocks<R> {
 }
 
 /// The key that the function of the type `F` writes.
-struct Written<F>(PhantomData<F>);
+struct WrittenKeys<F>(PhantomData<F>);
 
-impl<F: PlainFunction> Written<F> {
+impl<F: PlainFunction> WrittenKeys<F> {
     const KEYS: &'static [KeySpec<'static>] = &[written::<F, <Value<F> as Returned>::Key>()];
 }
 
-type Value<F> = <<F as PlainFunction>::Output as Output>::Value;
+type Value<F> = <<F as PlainFunction>::Output as PlainOutput>::Value;
 
 const fn written<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
     let (name, hash) = keys::<F>().0;
@@ -299,7 +299,7 @@ impl<F: PlainFunction<Params: ParamsOf<F>>> AgentFunction for F {
     const META: &'static AgentMeta<'static> = {
         let (name, definition, place, package, description, _) = F::ABOUT;
         let reads = <F::Params as ParamsOf<F>>::KEYS;
-        let writes = if Self::KEY.is_empty() { &[] } else { Written::<F>::KEYS };
+        let writes = if Self::KEY.is_empty() { &[] } else { WrittenKeys::<F>::KEYS };
         &super::meta(name, definition, number_of(place, package), description, reads, writes, false)
     };
     const KEY: &'static str = keys::<F>().0.0;
