@@ -169,9 +169,9 @@ pub enum Step {
 
 /// Runs a function that has no context.
 #[derive(Debug)]
-pub struct Recorded;
+pub struct RecordedWork;
 
-impl Recorded {
+impl RecordedWork {
     /// A function that is called.
     pub fn call(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Call(Box::pin(async move { work() })))
@@ -190,9 +190,9 @@ impl Recorded {
 
 /// Runs a function that has the context.
 #[derive(Debug)]
-pub struct Direct;
+pub struct DirectWork;
 
-impl Direct {
+impl DirectWork {
     /// A function that is called.
     pub fn call<'a>(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(async move { work() }))

@@ -4,7 +4,7 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, run};
-use adk_core::__private::function::{FunctionOutcome, Recorded, StateWrite, Work};
+use adk_core::__private::function::{FunctionOutcome, RecordedWork, StateWrite, Work};
 use adk_core::__private::schemars::{JsonSchema, Schema, SchemaGenerator};
 use adk_core::__private::{Behavior, GeneratedAgent};
 use adk_core::llm::LlmAgent;
@@ -116,7 +116,8 @@ struct Returns;
 
 fn returns(cx: &mut Context) -> Result<Work<'_>> {
     let value = cx.state().value("value");
-    Ok(Recorded.call(move || Ok(FunctionOutcome::new(StateWrite::json(value, "returned")?, Flow::Continue))))
+    Ok(RecordedWork
+        .call(move || Ok(FunctionOutcome::new(StateWrite::json(value, "returned")?, Flow::Continue))))
 }
 
 impl GeneratedAgent for Returns {
@@ -423,7 +424,7 @@ struct ReturnsUnsayable;
 fn returns_unsayable(cx: &mut Context) -> Result<Work<'_>> {
     let n = cx.state().get::<usize>("value")?.unwrap();
     let value = Unsayable::ALL[n].0;
-    Ok(Recorded
+    Ok(RecordedWork
         .call(move || Ok(FunctionOutcome::new(StateWrite::json(Some(value), "score")?, Flow::Continue))))
 }
 

@@ -211,7 +211,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function.params(Source::Plain).map(|param| &param.local).next();
     let how = match (first, blocking) {
-        (None, _) => read("let __adk_how = __adk::function::Recorded;"),
+        (None, _) => read("let __adk_how = __adk::function::RecordedWork;"),
         (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
         (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
     };

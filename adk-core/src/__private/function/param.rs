@@ -1,6 +1,6 @@
 //! Parameters of a function agent: what they hold while the function runs, chosen by their type.
 
-use super::{Direct, Recorded};
+use super::{DirectWork, RecordedWork};
 use crate::{Context, Error, ErrorKind, Result, State};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -133,13 +133,13 @@ impl Misplaced {
 /// What the first parameter says about how the function runs.
 pub trait Held: Sized {
     /// Without a context it is one step.
-    fn __begin(self, _: &mut Context) -> (Self, Recorded) {
-        (self, Recorded)
+    fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
     }
 
     /// The same for a function that blocks.
-    fn __begin_blocking(self, _: &mut Context) -> (Self, Recorded) {
-        (self, Recorded)
+    fn __begin_blocking(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
     }
 }
 
@@ -153,13 +153,13 @@ impl Held for BorrowedJson {}
 
 impl Lend {
     /// With a context the function takes its own steps.
-    pub fn __begin(self, cx: &mut Context) -> (LentContext<'_>, Direct) {
-        (LentContext(cx), Direct)
+    pub fn __begin(self, cx: &mut Context) -> (LentContext<'_>, DirectWork) {
+        (LentContext(cx), DirectWork)
     }
 
     /// Refused by a const; here so that there is one message only.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
-    pub fn __begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded) {
+    pub fn __begin_blocking(self, _: &mut Context) -> (Misplaced, RecordedWork) {
         unreachable!("`blocking` with a context does not compile")
     }
 

@@ -6,7 +6,7 @@
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
 use super::param::{Borrowed, BorrowedText, Owned, decode, read_text, required};
-use super::{FunctionOutcome, Recorded, Step, Work};
+use super::{FunctionOutcome, RecordedWork, Step, Work};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
 use adk_spec::number::number_of;
@@ -243,7 +243,7 @@ impl<R: Returned> PlainOutput for R {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
-        Recorded.call(move || call().done(key))
+        RecordedWork.call(move || call().done(key))
     }
 }
 
@@ -276,7 +276,7 @@ impl<R: Returned> PlainOutput for BlockingOutput<R> {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
-        Recorded.block(move || call().0.done(key))
+        RecordedWork.block(move || call().0.done(key))
     }
 }
 
