@@ -5,6 +5,7 @@ mod awaits;
 pub mod callback;
 pub mod function;
 mod generated;
+mod holder;
 mod key_struct;
 pub mod llm;
 pub mod resources;

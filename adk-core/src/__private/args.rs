@@ -10,9 +10,8 @@ pub use output::{
     ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
 };
 pub use param::{
-    ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, DeclaredParam, Handle, HandleMaker,
-    LentSharedToolContext, LentToolContext, MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned,
-    OwnedArg, SharedContextArg, ToolParam,
+    ArgMaybe, ArgPlain, BorrowedArg, ContextArg, DeclaredParam, Handle, HandleMaker, LentSharedToolContext,
+    LentToolContext, MakeSchema, MaybeArg, MaybeDerefArg, OwnedArg, SharedContextArg, ToolParam,
 };
 
 use crate::encode::to_json;

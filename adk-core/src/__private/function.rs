@@ -8,11 +8,12 @@ mod output;
 mod param;
 mod plain;
 
+pub use crate::__private::holder::{Borrowed, Owned};
 pub use agent::AgentFunction;
 pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
-    Borrowed, BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText,
-    Misplaced, Owned, ParamLoader,
+    BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, MaybeText, Misplaced,
+    ParamLoader,
 };
 
 pub use plain::{

@@ -1,12 +1,12 @@
 //! Parameters of a tool: arguments by their type, and the context.
 
 use super::ToolInvocation;
+use crate::__private::holder::{Borrowed, Maybe, MaybeDeref, Owned};
 use crate::runtime::tool::{ToolContext, ToolError, decode, schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 /// A parameter of type `P`: `ToolArg::arg(ToolParam::<P>::NEW.__handle_maker())` says how to declare and how to read it.
@@ -117,57 +117,13 @@ macro_rules! arguments {
 
 arguments! {
     /// A `T` by value.
-    OwnedArg<T>(T) -> Owned<T>, Owned;
+    OwnedArg<T>(T) -> Owned<T>, Owned::new;
     /// A `T` by reference.
-    BorrowedArg<T>(T) -> Borrowed<T>, Borrowed;
+    BorrowedArg<T>(T) -> Borrowed<T>, Borrowed::new;
     /// A `T` by reference, perhaps.
-    MaybeArg<T>(Option<T>) -> Maybe<T>, Maybe;
+    MaybeArg<T>(Option<T>) -> Maybe<T>, Maybe::new;
     /// What a `T` dereferences to, perhaps: a text, a list, a path.
-    MaybeDerefArg<T>(Option<T>) -> MaybeDeref<T>, MaybeDeref;
-}
-
-/// The value of `T` itself.
-#[derive(Debug)]
-pub struct Owned<T>(T);
-
-/// A `T` to lend.
-#[derive(Debug)]
-pub struct Borrowed<T>(T);
-
-/// A `T` to lend, perhaps.
-#[derive(Debug)]
-pub struct Maybe<T>(Option<T>);
-
-/// A `T` whose target is lent, perhaps.
-#[derive(Debug)]
-pub struct MaybeDeref<T>(Option<T>);
-
-impl<T> Owned<T> {
-    /// The argument.
-    pub fn __give(self) -> T {
-        self.0
-    }
-}
-
-impl<T> Borrowed<T> {
-    /// The argument.
-    pub fn __give(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Maybe<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T> {
-        self.0.as_ref()
-    }
-}
-
-impl<T: Deref> MaybeDeref<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T::Target> {
-        self.0.as_deref()
-    }
+    MaybeDerefArg<T>(Option<T>) -> MaybeDeref<T>, MaybeDeref::new;
 }
 
 /// A context to change.

@@ -1,12 +1,12 @@
 //! Parameters of a function agent: what they hold while the function runs, chosen by their type.
 
 use super::{DirectWork, RecordedWork};
+use crate::__private::holder::{Borrowed, Maybe, MaybeDeref, Owned};
 use crate::{Context, Error, ErrorKind, Result, State};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,22 +18,6 @@ impl<P> FunctionParam<P> {
     /// The parameter.
     pub const NEW: Self = Self(PhantomData);
 }
-
-/// The value of `T` itself.
-#[derive(Debug)]
-pub struct Owned<T>(T);
-
-/// A `T` to lend.
-#[derive(Debug)]
-pub struct Borrowed<T>(T);
-
-/// A `T` to lend, perhaps.
-#[derive(Debug)]
-pub struct Maybe<T>(Option<T>);
-
-/// A `T` whose target is lent, perhaps: a list, a path.
-#[derive(Debug)]
-pub struct MaybeDeref<T>(Option<T>);
 
 /// A text of the state, not copied.
 #[derive(Debug)]
@@ -58,42 +42,6 @@ pub struct LentContext<'a>(&'a mut Context);
 /// A context where none can be, which a const has refused.
 #[derive(Debug)]
 pub struct Misplaced(Infallible);
-
-impl<T> Owned<T> {
-    pub(super) fn new(value: T) -> Self {
-        Self(value)
-    }
-
-    /// The argument.
-    pub fn __give(self) -> T {
-        self.0
-    }
-}
-
-impl<T> Borrowed<T> {
-    pub(super) fn new(value: T) -> Self {
-        Self(value)
-    }
-
-    /// The argument.
-    pub fn __give(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Maybe<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T> {
-        self.0.as_ref()
-    }
-}
-
-impl<T: Deref> MaybeDeref<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T::Target> {
-        self.0.as_deref()
-    }
-}
 
 impl BorrowedText {
     /// The argument.
@@ -222,7 +170,7 @@ impl FunctionParam<&Path> {
     pub fn __loader(self) -> ParamLoader<PathBuf, Borrowed<PathBuf>> {
         ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.one)(state, key, &value).map(Borrowed)
+            (decode.one)(state, key, &value).map(Borrowed::new)
         })
     }
 }
@@ -232,7 +180,7 @@ impl FunctionParam<Option<&Path>> {
     pub fn __loader(self) -> ParamLoader<PathBuf, MaybeDeref<PathBuf>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref)
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref::new)
         })
     }
 }
@@ -249,7 +197,7 @@ impl<T> FunctionParam<&[T]> {
     pub fn __loader(self) -> ParamLoader<T, Borrowed<Vec<T>>> {
         ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.many)(state, key, &value).map(Borrowed)
+            (decode.many)(state, key, &value).map(Borrowed::new)
         })
     }
 }
@@ -259,7 +207,7 @@ impl<T> FunctionParam<Option<&[T]>> {
     pub fn __loader(self) -> ParamLoader<T, MaybeDeref<Vec<T>>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref)
+            value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref::new)
         })
     }
 }
@@ -269,7 +217,7 @@ impl<T> FunctionParam<Option<&T>> {
     pub fn __loader(self) -> ParamLoader<T, Maybe<T>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe)
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe::new)
         })
     }
 }
@@ -289,7 +237,7 @@ impl<T> LoadMaybe<T> for FunctionParam<Option<T>> {
     fn __loader(self) -> ParamLoader<T, Self::Held> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned)
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned::new)
         })
     }
 }
@@ -300,7 +248,7 @@ impl<T> LoadMaybe<T> for FunctionParam<&T> {
     fn __loader(self) -> ParamLoader<T, Self::Held> {
         ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.one)(state, key, &value).map(Borrowed)
+            (decode.one)(state, key, &value).map(Borrowed::new)
         })
     }
 }
@@ -315,7 +263,7 @@ impl<T> LoadPlain<T> for &FunctionParam<T> {
     fn __loader(self) -> ParamLoader<T, Owned<T>> {
         ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.one)(state, key, &value).map(Owned)
+            (decode.one)(state, key, &value).map(Owned::new)
         })
     }
 }

@@ -5,8 +5,9 @@
 
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
-use super::param::{Borrowed, BorrowedText, Owned, decode, read_text, required};
+use super::param::{BorrowedText, decode, read_text, required};
 use super::{FunctionOutcome, RecordedWork, Step, Work};
+use crate::__private::holder::{Borrowed, Owned};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
 use adk_spec::number::number_of;
