@@ -105,7 +105,7 @@ macro_rules! arguments {
             }
         }
 
-        impl$(<$generic>)? Declared for $name$(<$generic>)? {
+        impl$(<$generic>)? DeclaredParam for $name$(<$generic>)? {
             type Of = $of;
 
             fn declared(&self) -> Option<(MakeSchema, bool)> {
