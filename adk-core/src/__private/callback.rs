@@ -2,6 +2,6 @@
 
 pub mod block;
 pub mod closure;
-mod ends;
+mod inferred_return;
 
 pub use crate::runtime::callback::AgentCallbacks;

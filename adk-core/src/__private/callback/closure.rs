@@ -5,9 +5,9 @@
 //! macros write closures that all return the same, a box of what is answered in the end: they read what the user's body returns
 //! in there, where it has no need of a name, and may borrow from what the callback gets.
 //!
-//! What the body returns may still be open in parts, as in `Ok(None)` or `Err("no".into())`: see `Ends`, in the module beside.
+//! What the body returns may still be open in parts, as in `Ok(None)` or `Err("no".into())`: see `InferredReturn`, in the module beside.
 
-use super::ends::Ends;
+use super::inferred_return::InferredReturn;
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
@@ -59,18 +59,18 @@ pub fn made<F: Makes<M>, M>(function: F) -> F::Made {
 }
 
 /// What was returned to one who asks for an agent's answer: where it is open, it is text.
-pub fn of_agent<R>(_: &R) -> Ends<0, String, R> {
-    Ends::new()
+pub fn agent_return<R>(_: &R) -> InferredReturn<0, String, R> {
+    InferredReturn::new()
 }
 
 /// To one who asks for a response.
-pub fn of_model<R>(_: &R) -> Ends<0, ModelResponse, R> {
-    Ends::new()
+pub fn model_return<R>(_: &R) -> InferredReturn<0, ModelResponse, R> {
+    InferredReturn::new()
 }
 
 /// To one who asks for a result.
-pub fn of_tool<R>(_: &R) -> Ends<0, Value, R> {
-    Ends::new()
+pub fn tool_return<R>(_: &R) -> InferredReturn<0, Value, R> {
+    InferredReturn::new()
 }
 
 fn asked<'a, T: Send + 'a, E: Failure<N>, N>(answer: Of<Asked<'a, T>, E>) -> Asked<'a, T> {
@@ -79,7 +79,7 @@ fn asked<'a, T: Send + 'a, E: Failure<N>, N>(answer: Of<Asked<'a, T>, E>) -> Ask
 
 // Written out: rustc shows the bound that does not hold, and would show a macro as well.
 
-impl<T, R> Ends<0, T, R> {
+impl<T, R> InferredReturn<0, T, R> {
     pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
         given: Of<A, E>,

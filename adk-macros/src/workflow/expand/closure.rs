@@ -89,7 +89,7 @@ impl Reader {
         let name = hook.to_string();
         let kind =
             ["agent", "model", "tool"].into_iter().find(|kind| name.contains(kind)).unwrap_or_default();
-        Self { of: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
+        Self { of: format_ident!("{kind}_return", span = Span::call_site()), hook: hook.clone(), place }
     }
 
     /// The answer that is made of what is returned.

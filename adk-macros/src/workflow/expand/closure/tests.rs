@@ -9,7 +9,7 @@ fn expanded(written: &str) -> Option<String> {
 
 #[test]
 fn closures_return_answers() {
-    let read = "#[allow(unreachable_code)]let__ends=of_tool(&__returned);__ends.before_tool(__ends.read(__returned))";
+    let read = "#[allow(unreachable_code)]let__ends=tool_return(&__returned);__ends.before_tool(__ends.read(__returned))";
     for (written, expected) in [
         ("|_, _| None", format!("|_,_|{{let__returned=None;{read}}}")),
         ("(|_, _| None)", format!("(|_,_|{{let__returned=None;{read}}})")),
