@@ -37,20 +37,20 @@ pub fn returns<R, F: Future<Output = R>>(body: F) -> F {
     message = "syntax: this callback is given `{T}`, not `{Self}`; help: write that type, or none",
     label = "is `{T}`"
 )]
-pub trait IsGiven<T> {
+pub trait CallbackParameter<T> {
     /// The same.
-    fn given(value: T) -> Self;
+    fn from_value(value: T) -> Self;
 }
 
-impl<T> IsGiven<T> for T {
-    fn given(value: T) -> Self {
+impl<T> CallbackParameter<T> for T {
+    fn from_value(value: T) -> Self {
         value
     }
 }
 
 /// A parameter whose type the user has written.
-pub fn given<G: IsGiven<T>, T>(value: T) -> G {
-    G::given(value)
+pub fn typed_parameter<G: CallbackParameter<T>, T>(value: T) -> G {
+    G::from_value(value)
 }
 
 /// A callback that a function makes, which is called without arguments.

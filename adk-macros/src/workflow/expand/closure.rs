@@ -173,7 +173,7 @@ fn typed(closure: &mut ExprClosure) {
         let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
         let (first, last) = edges(ty);
         let name = format_ident!("__given_{i}", span = first);
-        let given = in_parens(quote!(__adk::callback::closure::given), first);
+        let given = in_parens(quote!(__adk::callback::closure::typed_parameter), first);
         // As the item of a tuple, it ends where the type ends.
         let (one, mut item) = (in_parens(quote!(#name,), first), Literal::usize_unsuffixed(0));
         item.set_span(last);

@@ -27,7 +27,9 @@ fn closures_return_answers() {
         ("{ let a = b; |_, _| a }", format!("{{leta=b;move|_,_|{{let__returned=a;{read}}}}}")),
         (
             "|_, c: &mut C| c",
-            format!("|_,__given_1|{{letc:&mutC=(given)((__given_1,).0);{{let__returned=c;{read}}}}}"),
+            format!(
+                "|_,__given_1|{{letc:&mutC=(typed_parameter)((__given_1,).0);{{let__returned=c;{read}}}}}"
+            ),
         ),
     ] {
         assert_eq!(expanded(written), Some(format!("add_before_tool(to,{expected});")), "{written}");
