@@ -23,12 +23,12 @@ use std::sync::Arc;
 type Asked<'a, T> = BoxFuture<'a, Result<Option<T>>>;
 
 /// What an `async` closure returns.
-pub fn later<'a, R>(body: impl Future<Output = R> + Send + 'a) -> BoxFuture<'a, R> {
+pub fn box_body<'a, R>(body: impl Future<Output = R> + Send + 'a) -> BoxFuture<'a, R> {
     Box::pin(body)
 }
 
 /// A body that says what it returns.
-pub fn returns<R, F: Future<Output = R>>(body: F) -> F {
+pub fn with_return_type<R, F: Future<Output = R>>(body: F) -> F {
     body
 }
 
@@ -54,7 +54,7 @@ pub fn typed_parameter<G: CallbackParameter<T>, T>(value: T) -> G {
 }
 
 /// A callback that a function makes, which is called without arguments.
-pub fn made<F: Makes<M>, M>(function: F) -> F::Made {
+pub fn make_callback<F: Makes<M>, M>(function: F) -> F::Made {
     function.made()
 }
 

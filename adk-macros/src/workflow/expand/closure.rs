@@ -11,7 +11,7 @@ pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr
     if let Expr::Call(call) = value
         && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
     {
-        let made = quote_spanned!(hook.span()=> __adk::callback::closure::made);
+        let made = quote_spanned!(hook.span()=> __adk::callback::closure::make_callback);
         return Some(quote!(#to.#method(#made(#function));));
     }
     let mut value = value.clone();
@@ -112,13 +112,13 @@ impl Reader {
         let (first, last) = edges(future);
         let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
         let returned = match ty {
-            Some(ty) => quote!(__adk::callback::closure::returns::<#ty, _>(#future).#wait),
+            Some(ty) => quote!(__adk::callback::closure::with_return_type::<#ty, _>(#future).#wait),
             None => quote!(#future.#wait),
         };
         let answer = self.answer(&returned, None);
         let inside = in_braces(quote!(#answer.#wait), last);
         let body = in_parens(quote!(#word #capture #inside), last);
-        let later = quote_spanned!(first=> __adk::callback::closure::later);
+        let later = quote_spanned!(first=> __adk::callback::closure::box_body);
         parse_quote!(#later #body)
     }
 }

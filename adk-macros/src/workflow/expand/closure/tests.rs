@@ -18,11 +18,11 @@ fn closures_return_answers() {
         ("|_, _| -> A { return b }", format!("|_,_|{{let__returned=(||->A{{returnb}})();{read}}}")),
         (
             "async |_, _| None",
-            format!("|_,_|later(asyncmove{{let__returned=asyncmove{{None}}.await;{read}.await}})"),
+            format!("|_,_|box_body(asyncmove{{let__returned=asyncmove{{None}}.await;{read}.await}})"),
         ),
         (
             "|_, c| { a(); async { c } }",
-            format!("|_,c|{{a();later(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"),
+            format!("|_,c|{{a();box_body(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"),
         ),
         ("{ let a = b; |_, _| a }", format!("{{leta=b;move|_,_|{{let__returned=a;{read}}}}}")),
         (
@@ -38,7 +38,7 @@ fn closures_return_answers() {
 
 #[test]
 fn what_is_no_closure() {
-    assert_eq!(expanded("make()").as_deref(), Some("to.before(made(make));"));
+    assert_eq!(expanded("make()").as_deref(), Some("to.before(make_callback(make));"));
     for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
         assert_eq!(expanded(written), None, "{written}");
     }
