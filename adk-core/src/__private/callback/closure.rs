@@ -17,10 +17,10 @@ use crate::runtime::callback::{AgentCallbacks, CallbackContext, ModelCallbacks, 
 use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::future::ready;
-use std::result::Result as Of;
+use std::result::Result as StdResult;
 use std::sync::Arc;
 
-type Asked<'a, T> = BoxFuture<'a, Result<Option<T>>>;
+type AnswerFuture<'a, T> = BoxFuture<'a, Result<Option<T>>>;
 
 /// What an `async` closure returns.
 pub fn box_body<'a, R>(body: impl Future<Output = R> + Send + 'a) -> BoxFuture<'a, R> {
@@ -73,7 +73,9 @@ pub fn tool_return<R>(_: &R) -> InferredReturn<0, Value, R> {
     InferredReturn::new()
 }
 
-fn asked<'a, T: Send + 'a, E: Failure<N>, N>(answer: Of<Asked<'a, T>, E>) -> Asked<'a, T> {
+fn answer_future<'a, T: Send + 'a, E: Failure<N>, N>(
+    answer: StdResult<AnswerFuture<'a, T>, E>,
+) -> AnswerFuture<'a, T> {
     answer.unwrap_or_else(|error| Box::pin(ready(Err(error.error()))))
 }
 
@@ -82,65 +84,65 @@ fn asked<'a, T: Send + 'a, E: Failure<N>, N>(answer: Of<Asked<'a, T>, E>) -> Ask
 impl<T, R> InferredReturn<0, T, R> {
     pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, Said> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, Said> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn after_agent<'a, A: AfterAgentAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, Said> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, Said> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn before_model<'a, A: BeforeModelAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, ModelResponse> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, ModelResponse> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn after_model<'a, A: AfterModelAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, ModelResponse> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, ModelResponse> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn on_model_error<'a, A: OnModelErrorAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, ModelResponse> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, ModelResponse> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn before_tool<'a, A: BeforeToolAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, Value> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, Value> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn after_tool<'a, A: AfterToolAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, Value> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, Value> {
+        answer_future(returned.map(A::answered))
     }
 
     pub fn on_tool_error<'a, A: OnToolErrorAnswer<'a, M>, E: Failure<N>, M, N>(
         &self,
-        given: Of<A, E>,
-    ) -> Asked<'a, Value> {
-        asked(given.map(A::answered))
+        returned: StdResult<A, E>,
+    ) -> AnswerFuture<'a, Value> {
+        answer_future(returned.map(A::answered))
     }
 }
 
 /// Adds a closure as a callback `before_agent`.
 pub fn add_before_agent(
     callbacks: &mut AgentCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
+    callback: impl for<'a> Fn(&'a mut CallbackContext) -> AnswerFuture<'a, Said> + Send + Sync + 'static,
 ) {
     callbacks.may_stand = true;
     callbacks.before.push(Arc::new(callback));
@@ -149,7 +151,7 @@ pub fn add_before_agent(
 /// Adds a closure as a callback `after_agent`.
 pub fn add_after_agent(
     callbacks: &mut AgentCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
+    callback: impl for<'a> Fn(&'a mut CallbackContext) -> AnswerFuture<'a, Said> + Send + Sync + 'static,
 ) {
     callbacks.after.push(Arc::new(callback));
 }
@@ -157,7 +159,7 @@ pub fn add_after_agent(
 /// Adds a closure as a callback `before_model`.
 pub fn add_before_model(
     callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelRequest) -> Asked<'a, ModelResponse>
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelRequest) -> AnswerFuture<'a, ModelResponse>
     + Send
     + Sync
     + 'static,
@@ -168,7 +170,7 @@ pub fn add_before_model(
 /// Adds a closure as a callback `after_model`.
 pub fn add_after_model(
     callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelResponse) -> Asked<'a, ModelResponse>
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelResponse) -> AnswerFuture<'a, ModelResponse>
     + Send
     + Sync
     + 'static,
@@ -179,7 +181,11 @@ pub fn add_after_model(
 /// Adds a closure as a callback `on_model_error`.
 pub fn add_on_model_error(
     callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> Asked<'a, ModelResponse>
+    callback: impl for<'a> Fn(
+        &'a mut CallbackContext,
+        &'a ModelRequest,
+        &'a Error,
+    ) -> AnswerFuture<'a, ModelResponse>
     + Send
     + Sync
     + 'static,
@@ -190,7 +196,7 @@ pub fn add_on_model_error(
 /// Adds a closure as a callback `before_tool`.
 pub fn add_before_tool(
     callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut FunctionCall) -> Asked<'a, Value>
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut FunctionCall) -> AnswerFuture<'a, Value>
     + Send
     + Sync
     + 'static,
@@ -201,7 +207,7 @@ pub fn add_before_tool(
 /// Adds a closure as a callback `after_tool`.
 pub fn add_after_tool(
     callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Asked<'a, Value>
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> AnswerFuture<'a, Value>
     + Send
     + Sync
     + 'static,
@@ -212,7 +218,7 @@ pub fn add_after_tool(
 /// Adds a closure as a callback `on_tool_error`.
 pub fn add_on_tool_error(
     callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Asked<'a, Value>
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> AnswerFuture<'a, Value>
     + Send
     + Sync
     + 'static,
