@@ -24,8 +24,8 @@ impl<F: BeforeAgent<M>, M> BeforeBlock<F, M> {
 }
 
 /// An inherent method wins over one of a trait: this one is left to what is no callback, with which nothing compiles.
-pub trait Refused: Sized {
+pub trait NoCallback: Sized {
     fn add_to(self, _: &mut AgentCallbacks) {}
 }
 
-impl<F> Refused for BeforeBlock<F, ()> {}
+impl<F> NoCallback for BeforeBlock<F, ()> {}
