@@ -1,7 +1,7 @@
 //! ADK's workflow agents and their builders.
 
 use super::error::BuildError;
-use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
+use super::item::{BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
 use crate::check::{Check, Fault};
 use crate::encode::to_json;
@@ -141,7 +141,7 @@ impl<K: Kind> BlockBuilder<K> {
         let items = kept.map(|part| part.0).collect();
         let place = "".into();
         let kind = self.kind;
-        SubAgent(Item::Block(Arc::new(Block { name, description, kind, callbacks, items, depth, place })))
+        SubAgent(Item::Block(Arc::new(TreeBlock { name, description, kind, callbacks, items, depth, place })))
     }
 
     pub(super) fn part(self) -> SubAgent {

@@ -1,6 +1,6 @@
 //! A tree as a flat list of steps, and the [`Spec`] of it: the same data that `workflow!` writes as a const.
 
-use super::item::{Block, BlockKind, Item, Placed};
+use super::item::{BlockKind, Item, Placed, TreeBlock};
 use crate::Name;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
@@ -17,7 +17,7 @@ pub(super) struct FlatStep {
 
 enum What {
     Agent(Placed),
-    Block(Arc<Block>),
+    Block(Arc<TreeBlock>),
     Branch,
     End,
 }
@@ -45,7 +45,7 @@ impl Flat {
         }
     }
 
-    pub(super) fn block(&self, step: usize) -> Option<&Arc<Block>> {
+    pub(super) fn block(&self, step: usize) -> Option<&Arc<TreeBlock>> {
         match &self.steps.get(step)?.what {
             What::Block(block) => Some(block),
             _ => None,

@@ -32,7 +32,7 @@ pub struct SubAgent(pub(super) Item);
 #[derive(Clone)]
 pub(super) enum Item {
     Agent(Placed),
-    Block(Arc<Block>),
+    Block(Arc<TreeBlock>),
 }
 
 impl Item {
@@ -47,7 +47,7 @@ impl Item {
 
 /// A block with its parts.
 #[derive(Clone)]
-pub(super) struct Block {
+pub(super) struct TreeBlock {
     pub(super) name: Name,
     pub(super) description: String,
     pub(super) kind: BlockKind,
@@ -176,7 +176,7 @@ impl SubAgent {
         match &mut self.0 {
             Item::Agent(placed) => placed.place = place.into(),
             Item::Block(block) => {
-                let mut own = Block::clone(block);
+                let mut own = TreeBlock::clone(block);
                 own.place = place.into();
                 *block = Arc::new(own);
             }
