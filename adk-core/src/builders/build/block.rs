@@ -31,7 +31,7 @@ pub(super) struct Common {
 }
 
 /// A kind of block.
-pub trait Kind: Sized {
+pub trait BlockAgent: Sized {
     /// Of what is built.
     type Agent;
     fn wrap(tree: Tree) -> Self::Agent;
@@ -43,12 +43,12 @@ pub trait Kind: Sized {
 pub struct BlockBuilder<K> {
     common: Common,
     kind: BlockKind,
-    of: PhantomData<fn() -> K>,
+    agent: PhantomData<fn() -> K>,
 }
 
-impl<K: Kind> BlockBuilder<K> {
+impl<K: BlockAgent> BlockBuilder<K> {
     fn new(name: Name, kind: BlockKind) -> Self {
-        Self { common: Common { name, ..Common::default() }, kind, of: PhantomData }
+        Self { common: Common { name, ..Common::default() }, kind, agent: PhantomData }
     }
 
     /// What it is for; models see it.
@@ -210,7 +210,7 @@ macro_rules! block {
             }
         }
 
-        impl Kind for $agent {
+        impl BlockAgent for $agent {
             type Agent = Self;
             fn wrap(tree: Tree) -> Self {
                 Self(tree)

@@ -265,7 +265,7 @@ impl IntoAgent for SubAgent {
     }
 }
 
-impl<K: super::block::Kind> IntoAgent for BlockBuilder<K> {
+impl<K: super::block::BlockAgent> IntoAgent for BlockBuilder<K> {
     fn into_agent(self) -> SubAgent {
         self.part()
     }

@@ -6,7 +6,7 @@ use super::fields::{Fields, below, fault, unresolved};
 use super::registry::Callbacks;
 use crate::agents::about::{About, Parts};
 use crate::agents::llm::{IncludeContents, LlmAgent};
-use crate::builders::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
+use crate::builders::build::block::{BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
 use crate::check::{Check, Fault};
@@ -204,7 +204,7 @@ impl<'r> Reader<'r> {
         all.map(|(at, value)| self.agent(value, &below(&place, &format!("[{at}]")), depth + 1)).collect()
     }
 
-    fn block<K: Kind>(
+    fn block<K: BlockAgent>(
         &mut self,
         class: &str,
         mut block: BlockBuilder<K>,
