@@ -116,7 +116,7 @@ fn close(steps: &mut Vec<FlatStep>, open: usize) {
 }
 
 /// The lists that a spec refers to.
-pub(super) struct Lists<'a> {
+pub(super) struct SpecLists<'a> {
     steps: Vec<Step<'a>>,
     states: Vec<KeySpec<'a>>,
     lets: Vec<KeySpec<'a>>,
@@ -132,32 +132,32 @@ pub(super) struct Views<'a> {
 }
 
 self_cell!(
-    pub(super) struct Listed {
+    pub(super) struct ListedTree {
         owner: Flat,
         #[covariant]
-        dependent: Lists,
+        dependent: SpecLists,
     }
 );
 
 self_cell!(
-    pub(super) struct Described {
-        owner: Listed,
+    pub(super) struct DescribedTree {
+        owner: ListedTree,
         #[covariant]
         dependent: Views,
     }
 );
 
 /// Describes a tree.
-pub(super) fn describe(flat: Flat) -> Described {
-    let listed = Listed::new(flat, |flat| Lists {
+pub(super) fn describe(flat: Flat) -> DescribedTree {
+    let listed = ListedTree::new(flat, |flat| SpecLists {
         steps: flat.steps.iter().enumerate().map(|(at, step)| spec_of(at, step)).collect(),
         states: flat.states.iter().map(Key::spec).collect(),
         lets: flat.lets.iter().map(Key::spec).collect(),
         reads: flat.states.iter().map(Key::spec).collect(),
-        writes: written(flat),
+        writes: written_keys(flat),
         exits: flat.agents().flat_map(|meta| meta.exits.iter().copied()).collect(),
     });
-    Described::new(listed, |listed| {
+    DescribedTree::new(listed, |listed| {
         let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
         let spec = Spec::new(&flat.name, flat.description(), &lists.steps)
             .built()
@@ -200,7 +200,7 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
 }
 
 /// What is written somewhere in the tree, each key once.
-fn written(flat: &Flat) -> Vec<KeySpec<'_>> {
+fn written_keys(flat: &Flat) -> Vec<KeySpec<'_>> {
     let mut all: Vec<KeySpec<'_>> = Vec::new();
     for key in flat.agents().flat_map(|meta| meta.writes) {
         if !all.iter().any(|other| other.name == key.name) {

@@ -1,7 +1,7 @@
 //! A tree that can be run.
 
 use super::error::BuildError;
-use super::flat::{Described, Flat, describe};
+use super::flat::{DescribedTree, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agents::llm::LlmAgent;
@@ -30,7 +30,7 @@ pub struct Tree(Arc<Inner>);
 
 struct Inner {
     root: Item,
-    described: Described,
+    described: DescribedTree,
     options: TreeOptions,
 }
 
