@@ -26,9 +26,9 @@ use std::sync::Arc;
 /// It runs as a workflow of `workflow!` does, from one flat list of steps: the blocks in it are steps of that list, at any
 /// depth. A run takes a [`Content`] and gives `()`; the [`Outcome`](crate::Outcome) has the written keys.
 #[derive(Clone)]
-pub struct Tree(Arc<Inner>);
+pub struct Tree(Arc<TreeInner>);
 
-struct Inner {
+struct TreeInner {
     root: Item,
     described: DescribedTree,
     options: TreeOptions,
@@ -94,7 +94,7 @@ impl Tree {
     pub(super) fn new(root: Item, options: TreeOptions) -> Self {
         let lets = options.lets.iter().map(|(key, _)| key.clone()).collect();
         let described = describe(Flat::new(&root, options.states.clone(), lets));
-        Self(Arc::new(Inner { root, described, options }))
+        Self(Arc::new(TreeInner { root, described, options }))
     }
 
     /// The tree, if nothing is wrong with it that it was asked to be checked for.
