@@ -11,8 +11,8 @@ pub use registry::Registry;
 use super::error::BuildError;
 use super::tree::{Tree, TreeOptions};
 use crate::spec::Key;
-use agent::Reader;
-use fields::Fields;
+use agent::ConfigReader;
+use fields::ConfigFields;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -76,11 +76,11 @@ impl Tree {
     /// ]);
     /// ```
     pub fn from_config(config: &Value, registry: &Registry) -> Result<Self, BuildError> {
-        let mut reader = Reader::new(registry);
+        let mut reader = ConfigReader::new(registry);
         let mut options = TreeOptions::default();
         let root = match config {
             Value::Object(fields) => {
-                let mut fields = Fields::new(fields, "");
+                let mut fields = ConfigFields::new(fields, "");
                 options.flow_checks = fields.boolean("flow_checks", &mut reader.faults).unwrap_or(true);
                 options.lets = state(&mut fields, &mut reader);
                 reader.fields(fields, 1)
@@ -94,7 +94,7 @@ impl Tree {
 }
 
 /// The keys with initial values.
-fn state(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Vec<(Key, Arc<Value>)> {
+fn state(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> Vec<(Key, Arc<Value>)> {
     let all = fields.object("state", &mut reader.faults).into_iter().flatten();
     all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone()))).collect()
 }

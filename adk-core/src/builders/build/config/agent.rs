@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::callbacks::{OF_AGENTS, OF_LLM};
-use super::fields::{Fields, below, fault, unresolved};
+use super::fields::{ConfigFields, below, fault, unresolved};
 use super::registry::Callbacks;
 use crate::agents::about::{About, Parts};
 use crate::agents::llm::{IncludeContents, LlmAgent};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent", "AwaitAgent"];
 
 /// Reads configs, and goes on after a fault.
-pub(super) struct Reader<'r> {
+pub(super) struct ConfigReader<'r> {
     pub(super) registry: &'r Registry,
     pub(super) faults: Vec<Fault>,
     /// The documents that are being read, the outermost first.
@@ -31,7 +31,7 @@ pub(super) struct Reader<'r> {
     nameless: usize,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> ConfigReader<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
         Self { registry, faults: Vec::new(), open: Vec::new(), nameless: 0 }
     }
@@ -71,7 +71,7 @@ impl<'r> Reader<'r> {
                 self.lost()
             }
             Value::Object(all) => {
-                let mut fields = Fields::new(all, place);
+                let mut fields = ConfigFields::new(all, place);
                 for (field, documents) in [("config_path", true), ("code", false)] {
                     if fields.value(field).is_some() {
                         let name = fields.text(field, &mut self.faults);
@@ -84,7 +84,7 @@ impl<'r> Reader<'r> {
                         };
                     }
                 }
-                self.fields(Fields::new(all, place), depth)
+                self.fields(ConfigFields::new(all, place), depth)
             }
             other => {
                 let fact = format!("an agent is {}; help: expected its fields, or a name", shown(other));
@@ -130,7 +130,7 @@ impl<'r> Reader<'r> {
     }
 
     /// An agent by its fields.
-    pub(super) fn fields(&mut self, mut fields: Fields<'_>, depth: usize) -> SubAgent {
+    pub(super) fn fields(&mut self, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let class = if fields.value("agent_class").is_some() {
             fields.text("agent_class", &mut self.faults).unwrap_or_default()
         } else {
@@ -179,7 +179,7 @@ impl<'r> Reader<'r> {
         part.at(place)
     }
 
-    pub(super) fn name(&mut self, fields: &mut Fields<'_>) -> String {
+    pub(super) fn name(&mut self, fields: &mut ConfigFields<'_>) -> String {
         let given = fields.value("name").is_some();
         if let Some(name) = fields.text("name", &mut self.faults) {
             return name.to_owned();
@@ -194,7 +194,7 @@ impl<'r> Reader<'r> {
         self.no_name()
     }
 
-    fn sub_agents(&mut self, fields: &mut Fields<'_>, depth: usize) -> Vec<SubAgent> {
+    fn sub_agents(&mut self, fields: &mut ConfigFields<'_>, depth: usize) -> Vec<SubAgent> {
         let place = fields.place_of("sub_agents");
         let Some(all) = fields.list("sub_agents", &mut self.faults) else {
             // A value that is no list means an agent that was not read: it was not left empty.
@@ -208,7 +208,7 @@ impl<'r> Reader<'r> {
         &mut self,
         class: &str,
         mut block: BlockBuilder<K>,
-        mut fields: Fields<'_>,
+        mut fields: ConfigFields<'_>,
         depth: usize,
     ) -> SubAgent {
         if let Some(text) = fields.text("description", &mut self.faults) {
@@ -221,7 +221,7 @@ impl<'r> Reader<'r> {
         block.callbacks(callbacks.agent).sub_agents(agents).into_agent()
     }
 
-    fn llm(&mut self, name: &str, mut fields: Fields<'_>, depth: usize) -> SubAgent {
+    fn llm(&mut self, name: &str, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let mut agent = LlmAgent::builder(name.to_owned());
         let faults = &mut self.faults;
         if let Some(text) = fields.text("description", faults) {
@@ -267,7 +267,7 @@ impl<'r> Reader<'r> {
         }
         if let Some(config) = fields.object("generate_content_config", faults) {
             let place = fields.place_of("generate_content_config");
-            agent = generation(agent, Fields::new(config, place), faults);
+            agent = generation(agent, ConfigFields::new(config, place), faults);
         }
         agent = self.tools(name, agent, &mut fields);
         let mut callbacks = Callbacks::default();
@@ -280,7 +280,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A JSON schema, or the name of one or of a type. `name` is no word of JSON schemas.
-    pub(super) fn output(&mut self, fields: &mut Fields<'_>) -> Option<OutputType> {
+    pub(super) fn output(&mut self, fields: &mut ConfigFields<'_>) -> Option<OutputType> {
         let place = fields.place_of("output_schema");
         let value = fields.value("output_schema")?;
         if let Value::Object(schema) = value
@@ -304,7 +304,12 @@ impl<'r> Reader<'r> {
         known.get(name).cloned()
     }
 
-    fn tools(&mut self, name: &str, mut agent: LlmAgentBuilder, fields: &mut Fields<'_>) -> LlmAgentBuilder {
+    fn tools(
+        &mut self,
+        name: &str,
+        mut agent: LlmAgentBuilder,
+        fields: &mut ConfigFields<'_>,
+    ) -> LlmAgentBuilder {
         let place = fields.place_of("tools");
         for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
             let Some((tool, place)) = self.named(value, below(&place, &format!("[{at}]")), "tool") else {
@@ -326,7 +331,7 @@ impl<'r> Reader<'r> {
 
 fn generation(
     mut agent: LlmAgentBuilder,
-    mut fields: Fields<'_>,
+    mut fields: ConfigFields<'_>,
     faults: &mut Vec<Fault>,
 ) -> LlmAgentBuilder {
     if let Some(number) = fields.number("temperature", 0.0..=f64::INFINITY, "a number, 0 or more", faults) {

@@ -1,7 +1,7 @@
 //! An `AwaitAgent` of a config: a step that waits for a value from outside.
 
-use super::agent::Reader;
-use super::fields::{Fields, fault};
+use super::agent::ConfigReader;
+use super::fields::{ConfigFields, fault};
 use crate::agents::ask::{Await, Form};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Its name: without one, that of its key.
-    pub(super) fn name_of_await(&mut self, fields: &mut Fields<'_>) -> String {
+    pub(super) fn name_of_await(&mut self, fields: &mut ConfigFields<'_>) -> String {
         match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
             (Some(_), _) => self.name(fields),
             (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
@@ -23,7 +23,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn awaits(&mut self, name: String, mut fields: Fields<'_>) -> SubAgent {
+    pub(super) fn awaits(&mut self, name: String, mut fields: ConfigFields<'_>) -> SubAgent {
         let question = fields.text("question", &mut self.faults).unwrap_or_default().to_owned();
         let key = match fields.value("output_key") {
             Some(_) => fields.text("output_key", &mut self.faults),
@@ -78,7 +78,7 @@ impl Reader<'_> {
 }
 
 /// A length of time as `workflow!` reads it.
-fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Fault>) -> Option<Duration> {
+fn timeout(fields: &mut ConfigFields<'_>, faults: &mut Vec<Fault>) -> Option<Duration> {
     let text = fields.text("timeout", faults)?;
     let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";
     let fact = match millis(text) {

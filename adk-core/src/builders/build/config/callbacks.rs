@@ -1,7 +1,7 @@
 //! The callbacks that a config names.
 
-use super::agent::Reader;
-use super::fields::{Fields, below, unresolved};
+use super::agent::ConfigReader;
+use super::fields::{ConfigFields, below, unresolved};
 use super::registry::Callbacks;
 use crate::check::Check;
 use serde_json::Value;
@@ -25,13 +25,13 @@ pub(super) const OF_LLM: [(&str, Add); 6] = [
     ("on_tool_error_callbacks", |into, from| into.tool.add_on_error(&from.tool)),
 ];
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// The callbacks of an agent, in the order of their lists.
     pub(super) fn callbacks(
         &mut self,
         kinds: &[(&'static str, Add)],
         into: &mut Callbacks,
-        fields: &mut Fields<'_>,
+        fields: &mut ConfigFields<'_>,
     ) {
         for (field, add) in kinds {
             let list = fields.place_of(field);
@@ -69,7 +69,7 @@ impl Reader<'_> {
         match value {
             Value::String(name) => Some((name, place)),
             Value::Object(all) => {
-                let mut fields = Fields::new(all, place);
+                let mut fields = ConfigFields::new(all, place);
                 let place = fields.place_of("name");
                 let name = fields.text("name", &mut self.faults);
                 if all.get("name").is_none() {

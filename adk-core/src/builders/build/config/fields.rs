@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
 /// The fields of an agent or of a part of one.
-pub(super) struct Fields<'v> {
+pub(super) struct ConfigFields<'v> {
     all: &'v Map<String, Value>,
     /// The place of the object; empty for the root.
     pub(super) place: String,
@@ -29,7 +29,7 @@ pub(super) fn fault(check: Check, place: String, fact: &str) -> Fault {
     Fault::new(check, "", fact).at(place)
 }
 
-impl<'v> Fields<'v> {
+impl<'v> ConfigFields<'v> {
     pub(super) fn new(all: &'v Map<String, Value>, place: impl Into<String>) -> Self {
         Self { all, place: place.into(), asked: Vec::new() }
     }
