@@ -1,8 +1,8 @@
 //! One agent of a config, and those inside of it.
 
 use super::Registry;
-use super::callbacks::{OF_AGENTS, OF_LLM};
-use super::fields::{ConfigFields, below, fault, unresolved};
+use super::callbacks::{AGENT_CALLBACKS, LLM_CALLBACKS};
+use super::fields::{ConfigFields, fault, join_place, unresolved_fact};
 use super::registry::Callbacks;
 use crate::agents::about::{About, Parts};
 use crate::agents::llm::{IncludeContents, LlmAgent};
@@ -41,9 +41,9 @@ impl<'r> ConfigReader<'r> {
     }
 
     /// Something that was not read; what it is called cannot be mistaken for a name.
-    fn lost(&mut self) -> SubAgent {
+    fn unread_agent(&mut self) -> SubAgent {
         let name = self.no_name();
-        unknown(&name)
+        stub_agent(&name)
     }
 
     pub(super) fn no_name(&mut self) -> String {
@@ -56,19 +56,21 @@ impl<'r> ConfigReader<'r> {
         if depth > DEEPEST {
             let fact = format!("more than {DEEPEST} agents are nested; help: make the tree flatter");
             self.fault(Check::Syntax, place, &fact);
-            return self.lost();
+            return self.unread_agent();
         }
         match value {
-            Value::String(name) if self.registry.agents.contains_key(name) => self.registered(name, place),
+            Value::String(name) if self.registry.agents.contains_key(name) => {
+                self.registered_agent(name, place)
+            }
             Value::String(name) if self.registry.documents.contains_key(name) => {
                 self.document(name, place, depth)
             }
             Value::String(name) => {
                 let known = self.registry.agents.keys().chain(self.registry.documents.keys());
                 let fact =
-                    unresolved(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
+                    unresolved_fact(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
                 self.fault(Check::FieldUnknown, place, &fact);
-                self.lost()
+                self.unread_agent()
             }
             Value::Object(all) => {
                 let mut fields = ConfigFields::new(all, place);
@@ -79,8 +81,8 @@ impl<'r> ConfigReader<'r> {
                         fields.finish("a reference to an agent", &mut self.faults);
                         return match name {
                             Some(name) if documents => self.document(name, &place, depth),
-                            Some(name) => self.registered(name, &place),
-                            None => self.lost(),
+                            Some(name) => self.registered_agent(name, &place),
+                            None => self.unread_agent(),
                         };
                     }
                 }
@@ -89,19 +91,19 @@ impl<'r> ConfigReader<'r> {
             other => {
                 let fact = format!("an agent is {}; help: expected its fields, or a name", shown(other));
                 self.fault(Check::Syntax, place, &fact);
-                self.lost()
+                self.unread_agent()
             }
         }
     }
 
-    fn registered(&mut self, name: &str, place: &str) -> SubAgent {
+    fn registered_agent(&mut self, name: &str, place: &str) -> SubAgent {
         match self.registry.agents.get(name) {
             Some(agent) => agent.clone().at(place),
             None => {
                 let known = self.registry.agents.keys().map(String::as_str);
-                let fact = unresolved(&format!("the registry has no agent `{name}`"), name, known);
+                let fact = unresolved_fact(&format!("the registry has no agent `{name}`"), name, known);
                 self.fault(Check::FieldUnknown, place, &fact);
-                self.lost()
+                self.unread_agent()
             }
         }
     }
@@ -109,9 +111,9 @@ impl<'r> ConfigReader<'r> {
     fn document(&mut self, path: &str, place: &str, depth: usize) -> SubAgent {
         let Some(document) = self.registry.documents.get(path) else {
             let known = self.registry.documents.keys().map(String::as_str);
-            let fact = unresolved(&format!("the registry has no document `{path}`"), path, known);
+            let fact = unresolved_fact(&format!("the registry has no document `{path}`"), path, known);
             self.fault(Check::FieldUnknown, place, &fact);
-            return self.lost();
+            return self.unread_agent();
         };
         if self.open.iter().any(|open| open == path) {
             let mut way: Vec<_> = self.open.iter().map(|open| format!("`{open}`")).collect();
@@ -121,7 +123,7 @@ impl<'r> ConfigReader<'r> {
                 way.join(" > ")
             );
             self.fault(Check::AgentReused, place, &fact);
-            return self.lost();
+            return self.unread_agent();
         }
         self.open.push(path.to_owned());
         let agent = self.agent(document, &format!("{path}: "), depth);
@@ -168,12 +170,12 @@ impl<'r> ConfigReader<'r> {
                 // A class that is no text was reported.
                 if !other.is_empty() {
                     let known = CLASSES.iter().copied();
-                    let fact = unresolved(&format!("there is no agent class `{other}`"), other, known);
+                    let fact = unresolved_fact(&format!("there is no agent class `{other}`"), other, known);
                     self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
                 }
                 // What is inside of it is looked at nevertheless.
                 let _ = self.sub_agents(&mut fields, depth);
-                unknown(&name)
+                stub_agent(&name)
             }
         };
         part.at(place)
@@ -198,10 +200,10 @@ impl<'r> ConfigReader<'r> {
         let place = fields.place_of("sub_agents");
         let Some(all) = fields.list("sub_agents", &mut self.faults) else {
             // A value that is no list means an agent that was not read: it was not left empty.
-            return fields.value("sub_agents").map(|_| self.lost()).into_iter().collect();
+            return fields.value("sub_agents").map(|_| self.unread_agent()).into_iter().collect();
         };
         let all = all.iter().enumerate();
-        all.map(|(at, value)| self.agent(value, &below(&place, &format!("[{at}]")), depth + 1)).collect()
+        all.map(|(at, value)| self.agent(value, &join_place(&place, &format!("[{at}]")), depth + 1)).collect()
     }
 
     fn block<K: BlockAgent>(
@@ -215,7 +217,7 @@ impl<'r> ConfigReader<'r> {
             block = block.description(text);
         }
         let mut callbacks = Callbacks::default();
-        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
+        self.callbacks(&AGENT_CALLBACKS, &mut callbacks, &mut fields);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish(&format!("a `{class}`"), &mut self.faults);
         block.callbacks(callbacks.agent).sub_agents(agents).into_agent()
@@ -271,8 +273,8 @@ impl<'r> ConfigReader<'r> {
         }
         agent = self.tools(name, agent, &mut fields);
         let mut callbacks = Callbacks::default();
-        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
-        self.callbacks(&OF_LLM, &mut callbacks, &mut fields);
+        self.callbacks(&AGENT_CALLBACKS, &mut callbacks, &mut fields);
+        self.callbacks(&LLM_CALLBACKS, &mut callbacks, &mut fields);
         agent = agent.callbacks(callbacks.agent, callbacks.model, callbacks.tool);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish("an `LlmAgent`", &mut self.faults);
@@ -294,11 +296,11 @@ impl<'r> ConfigReader<'r> {
             self.fault(Check::Syntax, place, &fact);
             return None;
         }
-        let (name, place) = self.named(value, place, "output schema")?;
+        let (name, place) = self.reference(value, place, "output schema")?;
         let known = &self.registry.outputs;
         if !known.contains_key(name) {
             let fact = format!("the registry has no output schema or type `{name}`");
-            let fact = unresolved(&fact, name, known.keys().map(String::as_str));
+            let fact = unresolved_fact(&fact, name, known.keys().map(String::as_str));
             self.fault(Check::FieldUnknown, place, &fact);
         }
         known.get(name).cloned()
@@ -312,7 +314,8 @@ impl<'r> ConfigReader<'r> {
     ) -> LlmAgentBuilder {
         let place = fields.place_of("tools");
         for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
-            let Some((tool, place)) = self.named(value, below(&place, &format!("[{at}]")), "tool") else {
+            let Some((tool, place)) = self.reference(value, join_place(&place, &format!("[{at}]")), "tool")
+            else {
                 continue;
             };
             match self.registry.tools.get(tool) {
@@ -321,7 +324,7 @@ impl<'r> ConfigReader<'r> {
                     let known = self.registry.tools.keys().map(String::as_str);
                     let fact =
                         format!("agent `{name}` has a tool `{tool}`, which the registry does not have");
-                    self.fault(Check::FieldUnknown, place, &unresolved(&fact, tool, known));
+                    self.fault(Check::FieldUnknown, place, &unresolved_fact(&fact, tool, known));
                 }
             }
         }
@@ -350,7 +353,7 @@ fn generation(
         let place = fields.place_of("stop_sequences");
         for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
             let fact = format!("a text that ends the answer is {}; help: expected a string", shown(value));
-            faults.push(fault(Check::Syntax, below(&place, &format!("[{at}]")), &fact));
+            faults.push(fault(Check::Syntax, join_place(&place, &format!("[{at}]")), &fact));
         }
         agent = agent.stop(texts.iter().filter_map(Value::as_str));
     }
@@ -359,16 +362,16 @@ fn generation(
 }
 
 /// Stands for an agent that cannot be read: nothing more is said about it. It is never run.
-struct Unread(About);
+struct UnreadAgent(About);
 
-pub(super) fn unknown(name: &str) -> SubAgent {
+pub(super) fn stub_agent(name: &str) -> SubAgent {
     let mut parts = Parts::new(AgentKind::Custom, name);
     // A stub has no definition.
     parts.definition.clear();
-    Unread(About::made(parts)).into_agent()
+    UnreadAgent(About::made(parts)).into_agent()
 }
 
-impl DynAgent for Unread {
+impl DynAgent for UnreadAgent {
     fn meta(&self) -> &AgentMeta<'_> {
         self.0.meta()
     }

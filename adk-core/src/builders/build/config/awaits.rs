@@ -72,7 +72,7 @@ impl ConfigReader<'_> {
                 .until(timeout, default)
                 .into_agent(),
             // Without a key that can be read, nothing is known of what it writes.
-            None => super::agent::unknown(&name),
+            None => super::agent::stub_agent(&name),
         }
     }
 }

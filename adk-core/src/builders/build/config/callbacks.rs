@@ -1,7 +1,7 @@
 //! The callbacks that a config names.
 
 use super::agent::ConfigReader;
-use super::fields::{ConfigFields, below, unresolved};
+use super::fields::{ConfigFields, join_place, unresolved_fact};
 use super::registry::Callbacks;
 use crate::check::Check;
 use serde_json::Value;
@@ -10,13 +10,13 @@ use serde_json::Value;
 pub(super) type Add = fn(into: &mut Callbacks, from: &Callbacks) -> bool;
 
 /// The fields of every agent.
-pub(super) const OF_AGENTS: [(&str, Add); 2] = [
+pub(super) const AGENT_CALLBACKS: [(&str, Add); 2] = [
     ("before_agent_callbacks", |into, from| into.agent.add_before(&from.agent)),
     ("after_agent_callbacks", |into, from| into.agent.add_after(&from.agent)),
 ];
 
 /// The fields of an LLM agent besides.
-pub(super) const OF_LLM: [(&str, Add); 6] = [
+pub(super) const LLM_CALLBACKS: [(&str, Add); 6] = [
     ("before_model_callbacks", |into, from| into.model.add_before(&from.model)),
     ("after_model_callbacks", |into, from| into.model.add_after(&from.model)),
     ("on_model_error_callbacks", |into, from| into.model.add_on_error(&from.model)),
@@ -36,7 +36,8 @@ impl ConfigReader<'_> {
         for (field, add) in kinds {
             let list = fields.place_of(field);
             for (at, value) in fields.list(field, &mut self.faults).into_iter().flatten().enumerate() {
-                let Some((name, place)) = self.named(value, below(&list, &format!("[{at}]")), "callback")
+                let Some((name, place)) =
+                    self.reference(value, join_place(&list, &format!("[{at}]")), "callback")
                 else {
                     continue;
                 };
@@ -51,7 +52,7 @@ impl ConfigReader<'_> {
                     }
                     None => {
                         let fact = format!("the registry has no callback `{name}`");
-                        let fact = unresolved(&fact, name, registered.keys().map(String::as_str));
+                        let fact = unresolved_fact(&fact, name, registered.keys().map(String::as_str));
                         self.fault(Check::FieldUnknown, place, &fact);
                     }
                 }

@@ -16,7 +16,7 @@ pub(super) struct ConfigFields<'v> {
 }
 
 /// The place of something below another.
-pub(super) fn below(place: &str, inner: &str) -> String {
+pub(super) fn join_place(place: &str, inner: &str) -> String {
     if place.is_empty() || place.ends_with(' ') || inner.starts_with('[') {
         format!("{place}{inner}")
     } else {
@@ -35,7 +35,7 @@ impl<'v> ConfigFields<'v> {
     }
 
     pub(super) fn place_of(&self, field: &str) -> String {
-        below(&self.place, field)
+        join_place(&self.place, field)
     }
 
     pub(super) fn value(&mut self, field: &'static str) -> Option<&'v Value> {
@@ -46,7 +46,7 @@ impl<'v> ConfigFields<'v> {
     }
 
     /// The value as a type, or that it is of another.
-    fn typed<T>(
+    fn read_as<T>(
         &mut self,
         field: &'static str,
         expected: &str,
@@ -63,11 +63,11 @@ impl<'v> ConfigFields<'v> {
     }
 
     pub(super) fn text(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<&'v str> {
-        self.typed(field, "a string", faults, Value::as_str)
+        self.read_as(field, "a string", faults, Value::as_str)
     }
 
     pub(super) fn boolean(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<bool> {
-        self.typed(field, "true or false", faults, Value::as_bool)
+        self.read_as(field, "true or false", faults, Value::as_bool)
     }
 
     /// A number from a range.
@@ -78,11 +78,11 @@ impl<'v> ConfigFields<'v> {
         expected: &str,
         faults: &mut Vec<Fault>,
     ) -> Option<f64> {
-        self.typed(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
+        self.read_as(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
     }
 
     pub(super) fn list(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<&'v Vec<Value>> {
-        self.typed(field, "a list", faults, Value::as_array)
+        self.read_as(field, "a list", faults, Value::as_array)
     }
 
     pub(super) fn object(
@@ -90,7 +90,7 @@ impl<'v> ConfigFields<'v> {
         field: &'static str,
         faults: &mut Vec<Fault>,
     ) -> Option<&'v Map<String, Value>> {
-        self.typed(field, "an object", faults, Value::as_object)
+        self.read_as(field, "an object", faults, Value::as_object)
     }
 
     /// A whole number that is 0 or more and not too large for its type.
@@ -99,7 +99,7 @@ impl<'v> ConfigFields<'v> {
         field: &'static str,
         faults: &mut Vec<Fault>,
     ) -> Option<T> {
-        self.typed(field, "a whole number, 0 or more", faults, |value| {
+        self.read_as(field, "a whole number, 0 or more", faults, |value| {
             integer(value).filter(|number| *number >= 0).and_then(|number| T::try_from(number).ok())
         })
     }
@@ -107,7 +107,7 @@ impl<'v> ConfigFields<'v> {
     /// A limit of a block: 1 or more. One that is wrong counts as one that is there.
     pub(super) fn limit(&mut self, field: &'static str, name: &str, faults: &mut Vec<Fault>) -> Option<u32> {
         self.value(field)?;
-        let Some(number) = self.typed(field, "a whole number, 1 or more", faults, integer) else {
+        let Some(number) = self.read_as(field, "a whole number, 1 or more", faults, integer) else {
             return Some(1);
         };
         match u32::try_from(number) {
@@ -123,7 +123,7 @@ impl<'v> ConfigFields<'v> {
     pub(super) fn finish(self, what: &str, faults: &mut Vec<Fault>) {
         for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
             let help = match nearest(field, self.asked.iter().copied()) {
-                None => format!("it has {}", listed(self.asked.iter().copied())),
+                None => format!("it has {}", list_names(self.asked.iter().copied())),
                 Some(near) => format!("did you mean `{near}`?"),
             };
             let fact = format!("{what} has no field `{field}`; help: {help}");
@@ -137,14 +137,18 @@ fn integer(value: &Value) -> Option<i128> {
 }
 
 /// A name that has to be one of those that are known.
-pub(super) fn unresolved<'k>(fact: &str, name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+pub(super) fn unresolved_fact<'k>(
+    fact: &str,
+    name: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> String {
     match (nearest(name, known.clone()), known.clone().next()) {
         (None, None) => format!("{fact}; help: the registry has none"),
-        (None, Some(_)) => format!("{fact}; help: there is {}", listed(known)),
+        (None, Some(_)) => format!("{fact}; help: there is {}", list_names(known)),
         (Some(near), _) => format!("{fact}; help: did you mean `{near}`?"),
     }
 }
 
-fn listed<'k>(names: impl Iterator<Item = &'k str>) -> String {
+fn list_names<'k>(names: impl Iterator<Item = &'k str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
