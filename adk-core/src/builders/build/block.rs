@@ -126,7 +126,7 @@ impl<K: BlockAgent> BlockBuilder<K> {
     /// # Errors
     /// When something is wrong with it: all of that.
     pub fn build(self) -> Result<K::Agent, BuildError> {
-        self.tree().accepted().map(K::wrap)
+        self.tree().accept().map(K::wrap)
     }
 
     fn tree(&self) -> Tree {

@@ -89,7 +89,7 @@ impl Tree {
         };
         let faults = std::mem::take(&mut reader.faults);
         let tree = Self::new(root.0, options);
-        tree.accepted_with(faults)
+        tree.accept_with(faults)
     }
 }
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// A step with what it refers to, owned.
 pub(super) struct FlatStep {
     pub(super) name: Name,
-    what: What,
+    kind: FlatKind,
     end: usize,
 }
 
-enum What {
+enum FlatKind {
     Agent(Placed),
     Block(Arc<TreeBlock>),
     Branch,
@@ -39,15 +39,15 @@ impl Flat {
     }
 
     pub(super) fn placed(&self, step: usize) -> Option<&Placed> {
-        match &self.steps.get(step)?.what {
-            What::Agent(placed) => Some(placed),
+        match &self.steps.get(step)?.kind {
+            FlatKind::Agent(placed) => Some(placed),
             _ => None,
         }
     }
 
     pub(super) fn block(&self, step: usize) -> Option<&Arc<TreeBlock>> {
-        match &self.steps.get(step)?.what {
-            What::Block(block) => Some(block),
+        match &self.steps.get(step)?.kind {
+            FlatKind::Block(block) => Some(block),
             _ => None,
         }
     }
@@ -58,9 +58,9 @@ impl Flat {
 
     /// The place of a step in a config.
     pub(super) fn place(&self, step: usize) -> &str {
-        match self.steps.get(step).map(|step| &step.what) {
-            Some(What::Agent(placed)) => &placed.place,
-            Some(What::Block(block)) => &block.place,
+        match self.steps.get(step).map(|step| &step.kind) {
+            Some(FlatKind::Agent(placed)) => &placed.place,
+            Some(FlatKind::Block(block)) => &block.place,
             _ => "",
         }
     }
@@ -71,9 +71,9 @@ impl Flat {
     }
 
     fn description(&self) -> &str {
-        match self.steps.first().map(|step| &step.what) {
-            Some(What::Agent(placed)) => placed.meta().description,
-            Some(What::Block(block)) => &block.description,
+        match self.steps.first().map(|step| &step.kind) {
+            Some(FlatKind::Agent(placed)) => placed.meta().description,
+            Some(FlatKind::Block(block)) => &block.description,
             _ => "",
         }
     }
@@ -88,14 +88,14 @@ fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
     match item {
         Item::Agent(placed) => {
             let name = Name::shared(placed.agent.meta().name);
-            steps.push(FlatStep { name, what: What::Agent(placed.clone()), end: at });
+            steps.push(FlatStep { name, kind: FlatKind::Agent(placed.clone()), end: at });
         }
         Item::Block(block) => {
-            steps.push(FlatStep { name: block.name.clone(), what: What::Block(block.clone()), end: at });
+            steps.push(FlatStep { name: block.name.clone(), kind: FlatKind::Block(block.clone()), end: at });
             for item in &block.items {
                 let branch = steps.len();
                 if matches!(block.kind, BlockKind::Parallel { .. }) {
-                    steps.push(FlatStep { name: Name::default(), what: What::Branch, end: branch });
+                    steps.push(FlatStep { name: Name::default(), kind: FlatKind::Branch, end: branch });
                     flatten(item, steps);
                     close(steps, branch);
                 } else {
@@ -109,7 +109,7 @@ fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
 
 fn close(steps: &mut Vec<FlatStep>, open: usize) {
     let end = steps.len();
-    steps.push(FlatStep { name: Name::default(), what: What::End, end });
+    steps.push(FlatStep { name: Name::default(), kind: FlatKind::End, end });
     if let Some(step) = steps.get_mut(open) {
         step.end = end;
     }
@@ -177,11 +177,11 @@ pub(super) fn describe(flat: Flat) -> DescribedTree {
 }
 
 fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
-    let spec = match &step.what {
-        What::Agent(placed) => {
+    let spec = match &step.kind {
+        FlatKind::Agent(placed) => {
             Step::new(&step.name, StepKind::Agent { meta: placed.meta(), instance: false }, step.end)
         }
-        What::Block(block) => {
+        FlatKind::Block(block) => {
             let kind = match block.kind {
                 BlockKind::Loop { max } => StepKind::Loop { max, until: None },
                 BlockKind::Sequence => StepKind::Sequence,
@@ -192,8 +192,8 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
             let spec = Step::new(&step.name, kind, step.end).description(&block.description);
             spec.skippable(block.callbacks.may_skip())
         }
-        What::Branch => Step::new("", StepKind::Branch, step.end),
-        What::End => Step::new("", StepKind::End, step.end),
+        FlatKind::Branch => Step::new("", StepKind::Branch, step.end),
+        FlatKind::End => Step::new("", StepKind::End, step.end),
     };
     // The first step is the tree itself, whose name is in the spec.
     if at == 0 { spec.unnamed() } else { spec }

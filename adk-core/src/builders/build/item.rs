@@ -104,7 +104,7 @@ impl Placed {
     pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>, depth: usize) -> Self {
         let meta = agent.meta();
         let definition = if meta.definition == meta.name {
-            format!("{} at {:p}", meta.name, inner(&agent))
+            format!("{} at {:p}", meta.name, address(&agent))
         } else {
             meta.definition.to_owned()
         };
@@ -150,7 +150,7 @@ impl DynAgent for Placed {
 }
 
 /// Where an agent lives: an `Arc` in an `Arc` is the same agent.
-fn inner(agent: &Arc<dyn DynAgent>) -> *const () {
+fn address(agent: &Arc<dyn DynAgent>) -> *const () {
     Arc::as_ptr(agent).cast()
 }
 
@@ -184,7 +184,7 @@ impl SubAgent {
         self
     }
 
-    pub(super) fn of(agent: Arc<dyn DynAgent>) -> Self {
+    pub(super) fn from_agent(agent: Arc<dyn DynAgent>) -> Self {
         let item = agent.as_any().and_then(|any| any.downcast_ref::<Tree>()).map(|tree| tree.item().clone());
         Self(item.unwrap_or_else(|| Item::Agent(Placed::new(agent))))
     }
@@ -193,7 +193,7 @@ impl SubAgent {
     pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
         match &self.0 {
             Item::Agent(placed) => Arc::new(placed.clone()),
-            Item::Block(_) => Arc::new(Tree::part(self.0.clone())),
+            Item::Block(_) => Arc::new(Tree::from_item(self.0.clone())),
         }
     }
 }
@@ -202,15 +202,15 @@ impl<A: DynAgent + 'static> IntoAgent for A {
     fn into_agent(self) -> SubAgent {
         // What is an `Arc` already stays that one, so that the same agent twice is seen to be the same.
         match (&self as &dyn Any).downcast_ref::<Arc<dyn DynAgent>>() {
-            Some(shared) => SubAgent::of(shared.clone()),
-            None => SubAgent::of(Arc::new(self)),
+            Some(shared) => SubAgent::from_agent(shared.clone()),
+            None => SubAgent::from_agent(Arc::new(self)),
         }
     }
 }
 
 impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
     fn into_agent(self) -> SubAgent {
-        SubAgent::of(self)
+        SubAgent::from_agent(self)
     }
 }
 

@@ -1,10 +1,10 @@
 //! LLM agents that are made at run time.
 
 mod callbacks;
-mod made;
+mod finish;
 mod output;
 
-pub(super) use made::too_deep;
+pub(super) use finish::depth_fault;
 pub(super) use output::OutputType;
 
 use super::item::{IntoAgent, IntoAgents, SubAgent};
@@ -93,7 +93,7 @@ impl LlmAgentBuilder {
     /// The type that its answer has to be, as JSON. `String` is text as it is.
     #[must_use]
     pub fn output_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>(mut self) -> Self {
-        self.output = Some(OutputType::of::<T>());
+        self.output = Some(OutputType::from_type::<T>());
         self
     }
 

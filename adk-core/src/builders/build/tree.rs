@@ -3,7 +3,7 @@
 use super::error::BuildError;
 use super::flat::{DescribedTree, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
-use super::llm::too_deep;
+use super::llm::depth_fault;
 use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Fault};
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
@@ -73,21 +73,21 @@ impl Tree {
     /// # Errors
     /// When something is wrong with it: all of that.
     pub fn of(agent: impl IntoAgent) -> Result<Self, BuildError> {
-        Self::part(agent.into_agent().0).accepted()
+        Self::from_item(agent.into_agent().0).accept()
     }
 
     /// A tree about which something is known besides, and what of it the session holds.
-    pub(crate) fn checked(
+    pub(crate) fn from_part(
         part: SubAgent,
         states: Vec<Key>,
         flow_checks: bool,
         faults: Vec<Fault>,
     ) -> Result<Self, BuildError> {
         let options = TreeOptions { flow_checks, states, ..TreeOptions::default() };
-        Self::new(part.0, options).accepted_with(faults)
+        Self::new(part.0, options).accept_with(faults)
     }
 
-    pub(super) fn part(root: Item) -> Self {
+    pub(super) fn from_item(root: Item) -> Self {
         Self::new(root, TreeOptions::default())
     }
 
@@ -98,12 +98,12 @@ impl Tree {
     }
 
     /// The tree, if nothing is wrong with it that it was asked to be checked for.
-    pub(super) fn accepted(self) -> Result<Self, BuildError> {
-        self.accepted_with(Vec::new())
+    pub(super) fn accept(self) -> Result<Self, BuildError> {
+        self.accept_with(Vec::new())
     }
 
     /// The same of a tree about which something is known to be wrong.
-    pub(super) fn accepted_with(self, mut faults: Vec<Fault>) -> Result<Self, BuildError> {
+    pub(super) fn accept_with(self, mut faults: Vec<Fault>) -> Result<Self, BuildError> {
         faults.extend(self.faults(self.spec()));
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
@@ -132,7 +132,7 @@ impl Tree {
     fn faults(&self, spec: &Spec<'_>) -> Vec<Fault> {
         if SubAgent(self.0.root.clone()).depth() > DEEPEST {
             // What was too deep was not kept, so nothing can be said of the rest.
-            return vec![too_deep(self.spec().name)];
+            return vec![depth_fault(self.spec().name)];
         }
         let (flat, mut faults) = (self.flat(), check::faults(spec));
         faults.extend(self.0.options.faults.iter().cloned());

@@ -50,7 +50,7 @@ pub struct AgentBuilder<P = NoProvider> {
     name: String,
     agent: LlmAgentBuilder,
     /// What has been said of the agent itself, which a block does not have.
-    said: Vec<&'static str>,
+    single_calls: Vec<&'static str>,
     description: String,
     shape: Shape,
     model: Option<ModelRef>,
@@ -66,7 +66,7 @@ enum Shape {
     Parallel(Vec<SubAgent>),
     Loop(Vec<SubAgent>, Option<u32>),
     /// An agent that was made elsewhere.
-    Given(SubAgent),
+    Agent(SubAgent),
 }
 
 impl<P: ModelProvider + Default> AgentBuilder<P> {
@@ -80,7 +80,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             runner: Runner::builder().app_name(&*app),
             app,
             name,
-            said: Vec::new(),
+            single_calls: Vec::new(),
             description: String::new(),
             shape: Shape::Single,
             model: None,
@@ -106,74 +106,74 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     /// The prompt of the agent, when it is a single one.
     #[must_use]
     pub fn with_instruction(self, prompt: impl Into<String>) -> Self {
-        self.of_single("with_instruction", |agent| agent.instruction(Into::<String>::into(prompt)))
+        self.change_single("with_instruction", |agent| agent.instruction(Into::<String>::into(prompt)))
     }
 
     /// Adds tools to the agent, when it is a single one.
     #[must_use]
     pub fn with_tools(self, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Self {
-        self.of_single("with_tools", |agent| agent.tools(tools))
+        self.change_single("with_tools", |agent| agent.tools(tools))
     }
 
     /// Adds a tool to the agent, when it is a single one.
     #[must_use]
     pub fn with_tool(self, tool: impl DynTool) -> Self {
-        self.of_single("with_tool", |agent| agent.tool(tool))
+        self.change_single("with_tool", |agent| agent.tool(tool))
     }
 
     /// The key that its answer is written to, when it is a single one.
     #[must_use]
     pub fn with_output_key(self, key: impl Into<Name>) -> Self {
-        self.of_single("with_output_key", |agent| agent.output_key(key))
+        self.change_single("with_output_key", |agent| agent.output_key(key))
     }
 
     /// The JSON schema that its answer has to fit, when it is a single one.
     #[must_use]
     pub fn with_output_schema(self, schema: Value) -> Self {
-        self.of_single("with_output_schema", |agent| agent.output_schema(schema))
+        self.change_single("with_output_schema", |agent| agent.output_schema(schema))
     }
 
     /// The agents to which it may hand on, when it is a single one.
     #[must_use]
     pub fn with_sub_agents(self, agents: impl IntoAgents) -> Self {
-        self.of_single("with_sub_agents", |agent| agent.sub_agents(agents))
+        self.change_single("with_sub_agents", |agent| agent.sub_agents(agents))
     }
 
-    fn of_single(
+    fn change_single(
         mut self,
         word: &'static str,
         change: impl FnOnce(LlmAgentBuilder) -> LlmAgentBuilder,
     ) -> Self {
         self.agent = change(self.agent);
-        self.said.push(word);
+        self.single_calls.push(word);
         self
     }
 
     /// Runs these agents one after the other.
     #[must_use]
     pub fn as_sequential(self, agents: impl IntoAgents) -> Self {
-        self.shaped(Shape::Sequence(agents.into_agents()))
+        self.with_shape(Shape::Sequence(agents.into_agents()))
     }
 
     /// Runs these agents at the same time.
     #[must_use]
     pub fn as_parallel(self, agents: impl IntoAgents) -> Self {
-        self.shaped(Shape::Parallel(agents.into_agents()))
+        self.with_shape(Shape::Parallel(agents.into_agents()))
     }
 
     /// Runs these agents round by round, at most that often; `None` is until one of them ends it.
     #[must_use]
     pub fn as_loop(self, agents: impl IntoAgents, max_iterations: impl Into<Option<u32>>) -> Self {
-        self.shaped(Shape::Loop(agents.into_agents(), max_iterations.into()))
+        self.with_shape(Shape::Loop(agents.into_agents(), max_iterations.into()))
     }
 
     /// Runs an agent that was made elsewhere, under its own name.
     #[must_use]
     pub fn with_agent(self, agent: impl IntoAgent) -> Self {
-        self.shaped(Shape::Given(agent.into_agent()))
+        self.with_shape(Shape::Agent(agent.into_agent()))
     }
 
-    fn shaped(mut self, shape: Shape) -> Self {
+    fn with_shape(mut self, shape: Shape) -> Self {
         self.shape = shape;
         self
     }
@@ -262,11 +262,11 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         let shape = std::mem::replace(&mut self.shape, Shape::Single);
         let faults = match shape {
             Shape::Single => Vec::new(),
-            _ => self.said.iter().map(|word| no_single(&name, word)).collect(),
+            _ => self.single_calls.iter().map(|word| single_agent_fault(&name, word)).collect(),
         };
         let part = match shape {
             Shape::Single => std::mem::take(&mut self.agent).description(description).into_agent(),
-            Shape::Given(agent) => agent,
+            Shape::Agent(agent) => agent,
             Shape::Sequence(agents) => {
                 SequentialAgent::builder(name).description(description).sub_agents(agents).into_agent()
             }
@@ -282,11 +282,11 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             }
         };
         let states = state.iter().map(|(key, value)| key_of(key, value)).collect();
-        Tree::checked(part, states, self.flow_checks, faults)
+        Tree::from_part(part, states, self.flow_checks, faults)
     }
 }
 
-fn no_single(name: &str, word: &str) -> Fault {
+fn single_agent_fault(name: &str, word: &str) -> Fault {
     let fact = format!(
         "`{word}` is for a single agent, and `{name}` is made of several; help: say it of one of them"
     );

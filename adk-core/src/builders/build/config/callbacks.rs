@@ -61,7 +61,7 @@ impl ConfigReader<'_> {
     }
 
     /// A name, or an object that holds one, with its place.
-    pub(super) fn named<'v>(
+    pub(super) fn reference<'v>(
         &mut self,
         value: &'v Value,
         place: String,

@@ -140,7 +140,7 @@ impl Registry {
     where
         T: JsonSchema + Serialize + DeserializeOwned + 'static,
     {
-        self.outputs.insert(name.into(), OutputType::of::<T>());
+        self.outputs.insert(name.into(), OutputType::from_type::<T>());
         self
     }
 

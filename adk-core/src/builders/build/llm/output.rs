@@ -18,7 +18,8 @@ pub(in crate::builders::build) enum OutputType {
 
 impl OutputType {
     /// `String` is text as it is.
-    pub(in crate::builders::build) fn of<T: JsonSchema + Serialize + DeserializeOwned + 'static>() -> Self {
+    pub(in crate::builders::build) fn from_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>()
+    -> Self {
         let is_text = TypeId::of::<T>() == TypeId::of::<String>();
         let output = if is_text { OutputKey::text("") } else { OutputKey::json::<T>("") };
         Self::Type { output, key: Key::read_as::<T> }

@@ -69,7 +69,7 @@ impl LlmAgentBuilder {
             let fact = format!("agent `{}`: {}", self.name, fault.trim_start_matches("syntax: "));
             faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
-        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
+        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.key_fault(key)));
         // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
@@ -79,16 +79,16 @@ impl LlmAgentBuilder {
         }
         // Blocks below it are trees of their own.
         let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
-        let inner = blocks.flat_map(|part| Tree::part(part.0.clone()).check());
+        let inner = blocks.flat_map(|part| Tree::from_item(part.0.clone()).check());
         faults.extend(inner.filter(|fault| !fault.is_of_flow()));
         faults
     }
 
     /// A key that could be written, and read by nothing but code: `{no key}` is text to a prompt.
-    fn no_key(&self, key: &str) -> Fault {
+    fn key_fault(&self, key: &str) -> Fault {
         let name = key.rsplit(':').next().unwrap_or_default();
-        let mended = name.replace(|c: char| !c.is_alphanumeric(), "_");
-        let example = if is_identifier(&mended) { &*mended } else { "draft" };
+        let suggestion = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let example = if is_identifier(&suggestion) { &*suggestion } else { "draft" };
         let fact = format!(
             "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
              beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
@@ -145,7 +145,7 @@ impl LlmAgentBuilder {
     }
 }
 
-pub(in crate::builders::build) fn too_deep(name: &str) -> Fault {
+pub(in crate::builders::build) fn depth_fault(name: &str) -> Fault {
     let fact = format!(
         "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the tree flatter"
     );
