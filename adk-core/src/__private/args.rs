@@ -191,7 +191,7 @@ pub async fn run(
 ) -> Result<ToolOutcome, ToolError> {
     match crate::panic::caught(work).await {
         Ok(done) => done,
-        Err(message) => Err(panicked(&message)),
+        Err(message) => Err(panic_error(&message)),
     }
 }
 
@@ -199,7 +199,7 @@ pub async fn run(
 ///
 /// # Errors
 /// Those of the tool.
-pub async fn blocking<F>(cx: &mut ToolContext, work: F) -> Result<ToolOutcome, ToolError>
+pub async fn run_blocking<F>(cx: &mut ToolContext, work: F) -> Result<ToolOutcome, ToolError>
 where
     F: FnOnce(&mut ToolContext) -> Result<ToolOutcome, ToolError> + Send + 'static,
 {
@@ -213,11 +213,11 @@ where
             *cx = own;
             done
         }
-        Err(message) => Err(panicked(&message)),
+        Err(message) => Err(panic_error(&message)),
     }
 }
 
-fn panicked(message: &str) -> ToolError {
+fn panic_error(message: &str) -> ToolError {
     ToolError::panicked(format!("the tool panicked: {message}"))
 }
 

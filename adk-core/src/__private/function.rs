@@ -185,7 +185,7 @@ impl RecordedWork {
 
     /// A function that blocks: on the pool for work that does.
     pub fn block(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
-        Work::Step(Step::Block(Box::pin(blocking(Box::new(work)))))
+        Work::Step(Step::Block(Box::pin(run_blocking(Box::new(work)))))
     }
 }
 
@@ -221,10 +221,10 @@ pub(crate) fn run<'a>(
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
             Work::Direct(work) => Ok(match limit {
-                None => guarded(work).await,
+                None => catch_panic(work).await,
                 Some(limit) => {
-                    let done = Box::pin(tokio::time::timeout(limit, guarded(work))).await;
-                    done.unwrap_or_else(|_| Err(timed_out(limit, "")))
+                    let done = Box::pin(tokio::time::timeout(limit, catch_panic(work))).await;
+                    done.unwrap_or_else(|_| Err(timeout_error(limit, "")))
                 }
             }),
         };
@@ -240,7 +240,7 @@ pub(crate) fn run<'a>(
                 };
                 let (kind, name) = (CallKind::Function, Name::literal("function"));
                 let inputs = cx.inputs(|| parameters(meta, cx));
-                cx.recorded_call(kind, name, inputs, within(limit, work, left)).await
+                cx.recorded_call(kind, name, inputs, run_within(limit, work, left)).await
             }
         };
         let done = done.map_err(|error| error.at(cx.path()))?;
@@ -256,31 +256,31 @@ fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
 }
 
 /// Runs work that waits, for at most so long.
-async fn within(
+async fn run_within(
     limit: Option<Duration>,
     work: BoxFuture<'static, Result<FunctionOutcome>>,
     left: &'static str,
 ) -> Result<FunctionOutcome> {
-    let Some(limit) = limit else { return guarded(work).await };
-    let done = Box::pin(crate::task::limited(limit, guarded(work))).await;
-    done.unwrap_or_else(|| Err(timed_out(limit, left)))
+    let Some(limit) = limit else { return catch_panic(work).await };
+    let done = Box::pin(crate::task::limited(limit, catch_panic(work))).await;
+    done.unwrap_or_else(|| Err(timeout_error(limit, left)))
 }
 
-fn timed_out(limit: Duration, left: &str) -> Error {
+fn timeout_error(limit: Duration, left: &str) -> Error {
     let message = format!("the function gave no result in {limit:?}, its `timeout`{left}");
     Error::new(ErrorKind::Timeout, message)
         .with_help("give it a longer `timeout`, or look for what it waits for")
 }
 
-async fn blocking(work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>) -> Result<FunctionOutcome> {
-    crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panicked(&message)))
+async fn run_blocking(work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>) -> Result<FunctionOutcome> {
+    crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
-async fn guarded(work: impl Future<Output = Result<FunctionOutcome>>) -> Result<FunctionOutcome> {
-    crate::panic::caught(work).await.unwrap_or_else(|message| Err(panicked(&message)))
+async fn catch_panic(work: impl Future<Output = Result<FunctionOutcome>>) -> Result<FunctionOutcome> {
+    crate::panic::caught(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
-fn panicked(message: &str) -> Error {
+fn panic_error(message: &str) -> Error {
     Error::new(ErrorKind::Panic, format!("the function panicked: {message}"))
         .with_help("return an `Err` for what can go wrong; a panic is a fault in the function")
 }

@@ -221,7 +221,7 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
         ::core::result::Result::Ok(__adk::args::ToolOutcome::new(__adk_out, __adk_flow) #set)
     };
     let done = match args.blocking {
-        Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),
+        Some(_) => quote!(__adk::args::run_blocking(__adk_cx, move |__adk_cx| { #body })),
         None => quote!({ let __adk_cx = &mut *__adk_cx; __adk::args::run(async move { #body }) }),
     };
     quote! {

@@ -166,7 +166,7 @@ impl ContextArg {
         call: &mut ToolInvocation<'a>,
         _: &str,
     ) -> Result<LentToolContext<'a>, ToolError> {
-        call.cx.take().map(LentToolContext).ok_or_else(taken)
+        call.cx.take().map(LentToolContext).ok_or_else(second_context_error)
     }
 }
 
@@ -180,12 +180,12 @@ impl SharedContextArg {
         call: &mut ToolInvocation<'a>,
         _: &str,
     ) -> Result<LentSharedToolContext<'a>, ToolError> {
-        call.cx.take().map(|cx| LentSharedToolContext(cx)).ok_or_else(taken)
+        call.cx.take().map(|cx| LentSharedToolContext(cx)).ok_or_else(second_context_error)
     }
 }
 
 #[cold]
-fn taken() -> ToolError {
+fn second_context_error() -> ToolError {
     ToolError::failed("the tool has two contexts")
 }
 

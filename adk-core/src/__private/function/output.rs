@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What a function has done, as it is recorded.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FunctionOutcome {
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_present")]
     value: Option<Arc<Value>>,
     #[serde(default)]
     flow: Flow,
@@ -21,7 +21,7 @@ pub struct FunctionOutcome {
 }
 
 /// A value that is there, also when it is null.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
     Arc::deserialize(deserializer).map(Some)
 }
 

@@ -159,7 +159,7 @@ impl FunctionParam<Option<&str>> {
     /// Reads a text, if there is one.
     pub fn __loader(self) -> ParamLoader<String, MaybeText> {
         ParamLoader(|_, state, key| match optional(state, key) {
-            Some(value) if !value.is_string() => Err(not_text(state, key, &value)),
+            Some(value) if !value.is_string() => Err(not_text_error(state, key, &value)),
             value => Ok(MaybeText(value)),
         })
     }
@@ -275,22 +275,22 @@ fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
 
 pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<BorrowedText> {
     let value = required(state, key)?;
-    if value.is_string() { Ok(BorrowedText(value)) } else { Err(not_text(state, key, &value)) }
+    if value.is_string() { Ok(BorrowedText(value)) } else { Err(not_text_error(state, key, &value)) }
 }
 
 pub(super) fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
     match state.value(key) {
         Some(value) => Ok(value),
-        None => Err(missing(state, key)),
+        None => Err(missing_key_error(state, key)),
     }
 }
 
 pub(super) fn decode<T: DeserializeOwned>(state: &mut State<'_>, key: &str, value: &Value) -> Result<T> {
-    crate::runtime::run::decode(key, value).map_err(|error| typed(state, error))
+    crate::runtime::run::decode(key, value).map_err(|error| key_type_error(state, error))
 }
 
 #[cold]
-fn missing(state: &mut State<'_>, key: &str) -> Error {
+fn missing_key_error(state: &mut State<'_>, key: &str) -> Error {
     let around = state.scope.map_or(key, |scope| scope.name_around(key));
     let message = if key == around {
         format!("the parameter `{key}` reads a state key that holds no value")
@@ -304,16 +304,16 @@ fn missing(state: &mut State<'_>, key: &str) -> Error {
 }
 
 #[cold]
-fn not_text(state: &mut State<'_>, key: &str, value: &Value) -> Error {
+fn not_text_error(state: &mut State<'_>, key: &str, value: &Value) -> Error {
     let message = format!(
         "state key `{key}` does not hold a text: it holds {}",
         crate::runtime::tool::schema::shown(value)
     );
-    typed(state, Error::new(ErrorKind::KeyType, message))
+    key_type_error(state, Error::new(ErrorKind::KeyType, message))
 }
 
 #[cold]
-fn typed(state: &mut State<'_>, error: Error) -> Error {
+fn key_type_error(state: &mut State<'_>, error: Error) -> Error {
     let error = error.with_help("give the parameter the type that the key is written as");
     state.refuse(error.at(state.writer.path))
 }

@@ -95,7 +95,7 @@ pub trait ParamsOf<F>: Params {
     const KEYS: &'static [KeySpec<'static>];
 }
 
-const fn read<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
+const fn read_key<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
     let (name, hash) = keys::<F>().1[at];
     // As the macro numbers them where all are plain: in order.
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
@@ -122,7 +122,7 @@ macro_rules! params {
         }
 
         impl<F: PlainFunction, $($param: Param),*> ParamsOf<F> for ($($param,)*) {
-            const KEYS: &'static [KeySpec<'static>] = &[$(read::<F, $param>($at)),*];
+            const KEYS: &'static [KeySpec<'static>] = &[$(read_key::<F, $param>($at)),*];
         }
     };
     (@reads) => { () };
@@ -161,7 +161,7 @@ macro_rules! plain {
             type Writes = (Is<Self>, ());
             type Key = Self;
 
-            fn done(self, key: &'static str) -> Result<FunctionOutcome> {
+            fn outcome(self, key: &'static str) -> Result<FunctionOutcome> {
                 let value = crate::runtime::run::encode(key, self)?;
                 Ok(FunctionOutcome::new(Some(value), Flow::Continue))
             }
@@ -202,14 +202,14 @@ pub trait Returned: Sized {
     ///
     /// # Errors
     /// The function's own.
-    fn done(self, key: &'static str) -> Result<FunctionOutcome>;
+    fn outcome(self, key: &'static str) -> Result<FunctionOutcome>;
 }
 
 impl Returned for () {
     type Writes = ();
     type Key = ();
 
-    fn done(self, _: &'static str) -> Result<FunctionOutcome> {
+    fn outcome(self, _: &'static str) -> Result<FunctionOutcome> {
         Ok(FunctionOutcome::new(None, Flow::Continue))
     }
 }
@@ -225,8 +225,8 @@ impl<T: Returned> Returned for AgentResult<T> {
     type Writes = T::Writes;
     type Key = T::Key;
 
-    fn done(self, key: &'static str) -> Result<FunctionOutcome> {
-        self?.done(key)
+    fn outcome(self, key: &'static str) -> Result<FunctionOutcome> {
+        self?.outcome(key)
     }
 }
 
@@ -244,7 +244,7 @@ impl<R: Returned> PlainOutput for R {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
-        RecordedWork.call(move || call().done(key))
+        RecordedWork.call(move || call().outcome(key))
     }
 }
 
@@ -255,7 +255,7 @@ pub struct AsyncOutput<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomDa
 impl<R: Returned> AsyncOutput<R> {
     /// The value that the future gives, for the key.
     pub fn new(key: &'static str, value: impl Future<Output = R> + Send + 'static) -> Self {
-        Self(Box::pin(async move { value.await.done(key) }), PhantomData)
+        Self(Box::pin(async move { value.await.outcome(key) }), PhantomData)
     }
 }
 
@@ -277,7 +277,7 @@ impl<R: Returned> PlainOutput for BlockingOutput<R> {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
-        RecordedWork.block(move || call().0.done(key))
+        RecordedWork.block(move || call().0.outcome(key))
     }
 }
 
@@ -285,12 +285,12 @@ impl<R: Returned> PlainOutput for BlockingOutput<R> {
 struct WrittenKeys<F>(PhantomData<F>);
 
 impl<F: PlainFunction> WrittenKeys<F> {
-    const KEYS: &'static [KeySpec<'static>] = &[written::<F, <Value<F> as Returned>::Key>()];
+    const KEYS: &'static [KeySpec<'static>] = &[written_key::<F, <Value<F> as Returned>::Key>()];
 }
 
 type Value<F> = <<F as PlainFunction>::Output as PlainOutput>::Value;
 
-const fn written<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
+const fn written_key<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
     let (name, hash) = keys::<F>().0;
     plain_key::<T>(name, hash, T::SPELLED, 1)
 }
