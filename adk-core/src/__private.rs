@@ -1,4 +1,4 @@
-//! The plumbing that expansions of the macros call. Not for users: it changes without notice.
+//! Items that expansions of the macros call. They are not for users and change without notice.
 
 pub mod args;
 mod awaits;

@@ -1,4 +1,4 @@
-//! Callbacks that a declaration names.
+//! Callbacks in declarations of `workflow!`.
 
 pub mod block;
 pub mod closure;

@@ -1,4 +1,4 @@
-//! Parameters of a tool: arguments by their type, and the context.
+//! Parameters of a tool: arguments, selected by their type, and the context.
 
 use super::ToolInvocation;
 use crate::__private::holder::{Borrowed, Maybe, MaybeDeref, Owned};
@@ -9,7 +9,8 @@ use serde_json::Value;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// A parameter of type `P`: `ToolArg::arg(ToolParam::<P>::NEW.__handle_maker())` says how to declare and how to read it.
+/// A parameter of type `P`. `ToolArg::arg(ToolParam::<P>::NEW.__handle_maker())` returns how it is
+/// declared and read.
 #[derive(Debug)]
 pub struct ToolParam<P>(PhantomData<fn() -> P>);
 
@@ -18,8 +19,8 @@ impl<P> ToolParam<P> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// How an argument of type `T` is declared and read. It carries functions, so that a type without a schema gives one
-/// error and not one at each use.
+/// How an argument of type `T` is declared and read. The handle holds functions, so a type without
+/// a schema gives one error instead of one per use.
 #[derive(Debug)]
 pub struct Handle<T> {
     schema: MakeSchema,
@@ -64,15 +65,16 @@ impl<T> Handle<T> {
     }
 }
 
-/// Makes the schema of a type.
+/// A function that makes the schema of a type.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
-/// What goes into a declaration.
+/// A parameter as a declaration shows it.
 pub trait DeclaredParam {
-    /// The type that is read.
+    /// The type of the argument.
     type Of;
 
-    /// The schema, and whether the argument may be absent; `None` for what is no argument.
+    /// Returns the schema and whether the argument may be absent, or `None` for a parameter that is
+    /// not an argument.
     fn declared(&self) -> Option<(MakeSchema, bool)>;
 }
 
@@ -86,15 +88,15 @@ macro_rules! arguments {
             /// Reads the argument.
             ///
             /// # Errors
-            /// When it is missing or of another type.
+            /// Fails if the argument is missing or has another type.
             pub fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<$held, ToolError> {
                 self.0.__take(call, name).map($wrap)
             }
 
-            /// Reads the argument, or takes the default.
+            /// Reads the argument, or returns the default if it is absent.
             ///
             /// # Errors
-            /// When it is of another type.
+            /// Fails if the argument has another type.
             pub fn __take_or(
                 &self,
                 call: &mut ToolInvocation<'_>,
@@ -116,41 +118,42 @@ macro_rules! arguments {
 }
 
 arguments! {
-    /// A `T` by value.
+    /// A parameter that takes a `T`.
     OwnedArg<T>(T) -> Owned<T>, Owned::new;
-    /// A `T` by reference.
+    /// A parameter that takes a `&T`.
     BorrowedArg<T>(T) -> Borrowed<T>, Borrowed::new;
-    /// A `T` by reference, perhaps.
+    /// A parameter that takes an `Option<&T>`.
     MaybeArg<T>(Option<T>) -> Maybe<T>, Maybe::new;
-    /// What a `T` dereferences to, perhaps: a text, a list, a path.
+    /// A parameter that takes an optional reference to the target of a `T`, such as a text, a list
+    /// or a path.
     MaybeDerefArg<T>(Option<T>) -> MaybeDeref<T>, MaybeDeref::new;
 }
 
-/// A context to change.
+/// A parameter that takes the context as `&mut`.
 #[derive(Debug)]
 pub struct ContextArg;
 
-/// A context to read.
+/// A parameter that takes the context as `&`.
 #[derive(Debug)]
 pub struct SharedContextArg;
 
-/// The context of a call.
+/// The context of a call, lent to a parameter as `&mut`.
 #[derive(Debug)]
 pub struct LentToolContext<'a>(&'a mut ToolContext);
 
-/// The context of a call, to read.
+/// The context of a call, lent to a parameter as `&`.
 #[derive(Debug)]
 pub struct LentSharedToolContext<'a>(&'a ToolContext);
 
 impl<'a> LentToolContext<'a> {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(self) -> &'a mut ToolContext {
         self.0
     }
 }
 
 impl<'a> LentSharedToolContext<'a> {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(self) -> &'a ToolContext {
         self.0
     }
@@ -160,7 +163,7 @@ impl ContextArg {
     /// Takes the context out of the call.
     ///
     /// # Errors
-    /// When another parameter has taken it, which a const has refused.
+    /// Fails if another parameter has taken the context. A const check rejects such a tool first.
     pub fn __take<'a>(
         &self,
         call: &mut ToolInvocation<'a>,
@@ -174,7 +177,7 @@ impl SharedContextArg {
     /// Takes the context out of the call.
     ///
     /// # Errors
-    /// When another parameter has taken it, which a const has refused.
+    /// Fails if another parameter has taken the context. A const check rejects such a tool first.
     pub fn __take<'a>(
         &self,
         call: &mut ToolInvocation<'a>,
@@ -205,7 +208,8 @@ impl DeclaredParam for SharedContextArg {
     }
 }
 
-/// The place of an argument: `T` is what has to be one, `H` how a parameter made of it is declared and read.
+/// A function that makes the handle `H` of a parameter from the handles of its type `T`. Only
+/// argument types have handles.
 #[derive(Debug)]
 pub struct HandleMaker<T, H>(fn(Handles<T>) -> H);
 
@@ -215,7 +219,7 @@ impl<T, H> HandleMaker<T, H> {
     }
 }
 
-/// What parameters are made of, once it is known that `T` is an argument.
+/// The handles of the parameters that an argument type `T` allows.
 #[derive(Debug)]
 pub struct Handles<T> {
     one: fn() -> Handle<T>,
@@ -236,74 +240,75 @@ impl<T: DeserializeOwned + JsonSchema> Handles<T> {
 }
 
 impl ToolParam<&mut ToolContext> {
-    /// No argument.
+    /// Returns the maker of a context, which is not an argument.
     pub fn __handle_maker(self) -> HandleMaker<(), ContextArg> {
         HandleMaker(|_| ContextArg)
     }
 }
 
 impl ToolParam<&ToolContext> {
-    /// No argument.
+    /// Returns the maker of a context, which is not an argument.
     pub fn __handle_maker(self) -> HandleMaker<(), SharedContextArg> {
         HandleMaker(|_| SharedContextArg)
     }
 }
 
 impl ToolParam<&str> {
-    /// A text.
+    /// Returns the maker of a text.
     pub fn __handle_maker(self) -> HandleMaker<String, BorrowedArg<String>> {
         HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 impl ToolParam<Option<&str>> {
-    /// A text, perhaps.
+    /// Returns the maker of an optional text.
     pub fn __handle_maker(self) -> HandleMaker<String, MaybeDerefArg<String>> {
         HandleMaker(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
 impl ToolParam<&Path> {
-    /// A path.
+    /// Returns the maker of a path.
     pub fn __handle_maker(self) -> HandleMaker<PathBuf, BorrowedArg<PathBuf>> {
         HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 impl ToolParam<Option<&Path>> {
-    /// A path, perhaps.
+    /// Returns the maker of an optional path.
     pub fn __handle_maker(self) -> HandleMaker<PathBuf, MaybeDerefArg<PathBuf>> {
         HandleMaker(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
 impl<T> ToolParam<&[T]> {
-    /// A list.
+    /// Returns the maker of a list.
     pub fn __handle_maker(self) -> HandleMaker<T, BorrowedArg<Vec<T>>> {
         HandleMaker(|handles| BorrowedArg((handles.many)()))
     }
 }
 
 impl<T> ToolParam<Option<&[T]>> {
-    /// A list, perhaps.
+    /// Returns the maker of an optional list.
     pub fn __handle_maker(self) -> HandleMaker<T, MaybeDerefArg<Vec<T>>> {
         HandleMaker(|handles| MaybeDerefArg((handles.maybe_many)()))
     }
 }
 
 impl<T> ToolParam<Option<&T>> {
-    /// A `T`, perhaps.
+    /// Returns the maker of an optional `T`.
     pub fn __handle_maker(self) -> HandleMaker<T, MaybeArg<T>> {
         HandleMaker(|handles| MaybeArg((handles.maybe)()))
     }
 }
 
-/// `Option<T>` and `&T`: after the special cases, before any other `T`.
+/// The parameter types `Option<T>` and `&T`. Method resolution tries them after the inherent
+/// methods and before [`ArgPlain`].
 pub trait ArgMaybe<T> {
-    /// How it is read.
+    /// The handle of the parameter.
     type Held;
 
-    /// The argument.
+    /// Returns the maker of the handle.
     fn __handle_maker(self) -> HandleMaker<T, Self::Held>;
 }
 
@@ -323,9 +328,10 @@ impl<T> ArgMaybe<T> for ToolParam<&T> {
     }
 }
 
-/// Any other `T`, found last since it takes a reference.
+/// Any other parameter type `T`. Method resolution tries it last, because the method takes a
+/// reference to [`ToolParam`].
 pub trait ArgPlain<T> {
-    /// The argument.
+    /// Returns the maker of the handle.
     fn __handle_maker(self) -> HandleMaker<T, OwnedArg<T>>;
 }
 

@@ -1,11 +1,13 @@
-//! Closures as callbacks of a declaration: what the macros add instead of other callbacks.
+//! Closures as callbacks of a declaration. The macros add them with these functions.
 //!
-//! rustc takes the types of a closure's parameters from a bound `Fn(A) -> R` if `R` has nothing to do with the closure. What a
-//! callback may be says of `R` only how it answers, since a future of an `async fn` has the lifetimes of what it gets. So the
-//! macros write closures that all return the same, a box of what is answered in the end: they read what the user's body returns
-//! in there, where it has no need of a name, and may borrow from what the callback gets.
+//! rustc infers the parameter types of a closure from a bound `Fn(A) -> R` only if `R` does not
+//! depend on the closure. The future of an `async fn` has the lifetimes of its parameters, so the
+//! traits of callbacks cannot name `R` and only require how it answers. The macros therefore write
+//! closures that all return a boxed answer. Inside of the closure they convert what the user's body
+//! returns: there its type needs no name, and it may borrow from the parameters.
 //!
-//! What the body returns may still be open in parts, as in `Ok(None)` or `Err("no".into())`: see `InferredReturn`, in the module beside.
+//! The type that a body returns may be partly unknown, as in `Ok(None)` or `Err("no".into())`.
+//! [`InferredReturn`] fills in such parts.
 
 use super::inferred_return::InferredReturn;
 use crate::models::model::{ModelRequest, ModelResponse};
@@ -22,23 +24,23 @@ use std::sync::Arc;
 
 type AnswerFuture<'a, T> = BoxFuture<'a, Result<Option<T>>>;
 
-/// What an `async` closure returns.
+/// Boxes the body of an `async` closure.
 pub fn box_body<'a, R>(body: impl Future<Output = R> + Send + 'a) -> BoxFuture<'a, R> {
     Box::pin(body)
 }
 
-/// A body that says what it returns.
+/// Returns a body unchanged and fixes the type of its output.
 pub fn with_return_type<R, F: Future<Output = R>>(body: F) -> F {
     body
 }
 
-/// The type of a parameter that the user has written.
+/// A type that a user may write for a callback parameter of type `T`: only `T` itself.
 #[diagnostic::on_unimplemented(
     message = "syntax: this callback is given `{T}`, not `{Self}`; help: write that type, or none",
     label = "is `{T}`"
 )]
 pub trait CallbackParameter<T> {
-    /// The same.
+    /// Returns the value unchanged.
     fn from_value(value: T) -> Self;
 }
 
@@ -48,27 +50,27 @@ impl<T> CallbackParameter<T> for T {
     }
 }
 
-/// A parameter whose type the user has written.
+/// Passes a value to a parameter whose type the user has written.
 pub fn typed_parameter<G: CallbackParameter<T>, T>(value: T) -> G {
     G::from_value(value)
 }
 
-/// A callback that a function makes, which is called without arguments.
+/// Creates a callback with a function that takes no arguments.
 pub fn make_callback<F: Makes<M>, M>(function: F) -> F::Made {
     function.made()
 }
 
-/// What was returned to one who asks for an agent's answer: where it is open, it is text.
+/// Returns how a body returns an answer of an agent. Unknown parts of its type become text.
 pub fn agent_return<R>(_: &R) -> InferredReturn<0, String, R> {
     InferredReturn::new()
 }
 
-/// To one who asks for a response.
+/// Returns how a body returns a response of a model.
 pub fn model_return<R>(_: &R) -> InferredReturn<0, ModelResponse, R> {
     InferredReturn::new()
 }
 
-/// To one who asks for a result.
+/// Returns how a body returns the result of a tool.
 pub fn tool_return<R>(_: &R) -> InferredReturn<0, Value, R> {
     InferredReturn::new()
 }
@@ -79,7 +81,8 @@ fn answer_future<'a, T: Send + 'a, E: Failure<N>, N>(
     answer.unwrap_or_else(|error| Box::pin(ready(Err(error.error()))))
 }
 
-// Written out: rustc shows the bound that does not hold, and would show a macro as well.
+// These methods are written out, because rustc shows the bound that does not hold and would show a
+// macro as well.
 
 impl<T, R> InferredReturn<0, T, R> {
     pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: Failure<N>, M, N>(

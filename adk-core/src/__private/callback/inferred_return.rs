@@ -1,16 +1,18 @@
-//! What a closure returns, where its body leaves parts of that open.
+//! [`InferredReturn`]: the return type of a closure whose body leaves parts of the type unknown.
 //!
-//! `Ok(None)` says no value and no error, `Err("no".into())` no type at all. rustc has no default for such a type, but it has
-//! an order: a method of a type comes before one of the type that it dereferences to, and one of `Level<Result<T, BoxError>>` is there
-//! for a `Level<Result<_, _>>` as well, whose parts are filled in by the call. So what fills in the most comes first, and at the
-//! end is a method for every type, which fills in nothing.
+//! `Ok(None)` determines neither the value nor the error type, and `Err("no".into())` determines no
+//! type. rustc has no default for such types, but method resolution has an order: a method of a
+//! type comes before a method of its `Deref` target. A method of
+//! `InferredReturn<N, T, Result<T, BoxError>>` also applies to a type with the unknown parts
+//! `Result<_, _>`, and the call then fills them in. The level that fills in the most is therefore
+//! first. The last level applies to every type and fills in nothing.
 
 use crate::BoxError;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// What is returned where a `T` is asked for, and how much of it may be filled in: at 0 all.
+/// A return type `R` where the caller expects a `T`. Level 0 fills in the most unknown parts.
 #[derive(Debug)]
 pub struct InferredReturn<const LEVEL: usize, T, R>(PhantomData<fn() -> (T, R)>);
 
@@ -35,42 +37,43 @@ macro_rules! levels {
 levels! { 0 > 1  1 > 2  2 > 3  3 > 4  4 > 5 }
 
 impl<T> InferredReturn<0, T, Result<Option<T>, BoxError>> {
-    /// `Ok(None)`, `Ok(Some("...".into()))`, `Err("...".into())`, and a body that never ends.
+    /// Reads `Ok(None)`, `Ok(Some("...".into()))`, `Err("...".into())`, and a body that never
+    /// returns.
     pub fn read(&self, returned: Result<Option<T>, BoxError>) -> Result<Option<T>, BoxError> {
         returned
     }
 }
 
 impl<T, E> InferredReturn<1, T, Result<Option<T>, E>> {
-    /// `Ok(None)` beside an error whose type is said.
+    /// Reads `Ok(None)` with a known error type.
     pub fn read(&self, returned: Result<Option<T>, E>) -> Result<Option<T>, E> {
         returned
     }
 }
 
 impl<T, A> InferredReturn<2, T, Result<A, BoxError>> {
-    /// `Ok("...")`, or `Ok(())`: an error that there never is, or one of many.
+    /// Reads `Ok("...")` or `Ok(())`, whose error type is unknown or ambiguous.
     pub fn read(&self, returned: Result<A, BoxError>) -> Result<A, BoxError> {
         returned
     }
 }
 
 impl<T, A, E> InferredReturn<3, T, Result<A, E>> {
-    /// A result whose types are said.
+    /// Reads a result whose types are known.
     pub fn read(&self, returned: Result<A, E>) -> Result<A, E> {
         returned
     }
 }
 
 impl<T> InferredReturn<4, T, Option<T>> {
-    /// `None`, `Some("...".into())`.
+    /// Reads `None` or `Some("...".into())`.
     pub fn read(&self, returned: Option<T>) -> Result<Option<T>, Infallible> {
         Ok(returned)
     }
 }
 
 impl<T, R> InferredReturn<5, T, R> {
-    /// Anything else.
+    /// Reads any other value.
     pub fn read(&self, returned: R) -> Result<R, Infallible> {
         Ok(returned)
     }
