@@ -1,7 +1,7 @@
-//! Functions as agents: what `#[agent]` expands to.
+//! Functions as agents, as the expansion of `#[agent]` runs them.
 //!
-//! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
-//! over those of traits, and by methods on `&FunctionParam`, which come last.
+//! The macro sees only how types are spelled, so method resolution selects the code for each type.
+//! Inherent methods win over trait methods, and methods on `&FunctionParam` come last.
 
 mod agent;
 mod output;
@@ -32,22 +32,23 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What may be read from a state key.
+/// A type that a function reads from a state key.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "no parameter of an agent",
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait StateRead: Sized {
-    /// Reads a parameter. The one place where its type has to be one.
+    /// Reads a parameter. Only this path requires the trait, so a wrong type is reported once.
     ///
     /// # Errors
-    /// When the key does not hold what is wanted.
+    /// Fails if the key does not hold a value of the type.
     fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
-// The bounds are here and not on the trait: so a path `<T as StateRead>` that does not hold is one error, said under the
-// type, with the text above and no note about ours. The same for the traits below.
+// The bounds are on the impl and not on the trait. An unsatisfied path `<T as StateRead>` is then
+// one error under the type, with the message above and no note about this crate. The traits below
+// follow this rule too.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> StateRead for T {
     fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
@@ -55,7 +56,7 @@ impl<T: DeserializeOwned + Send + 'static> StateRead for T {
     }
 }
 
-/// What may be borrowed to be changed.
+/// A type that a function borrows as `&mut`.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
     label = "no parameter of an agent",
@@ -65,7 +66,7 @@ pub trait LentRead: Sized {
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors
-    /// When the key does not hold what is wanted.
+    /// Fails if the key does not hold a value of the type.
     fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
@@ -76,7 +77,7 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
     }
 }
 
-/// What may be read from a state key, or be borrowed to be changed, where it is called as a context is.
+/// A type that a function reads or borrows as `&mut`, for a parameter that is named like a context.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
     label = "no parameter of an agent"
@@ -85,7 +86,7 @@ pub trait ContextRead: Sized {
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors
-    /// When the key does not hold what is wanted.
+    /// Fails if the key does not hold a value of the type.
     fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
@@ -96,16 +97,16 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
     }
 }
 
-/// What may be written to a state key.
+/// A type that a function writes to a state key.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
-    /// The JSON of the value that is written to `key`, if one is.
+    /// Returns the JSON of the value for `key`, or `None` if there is no value.
     ///
     /// # Errors
-    /// When the value has no form in JSON.
+    /// Fails if the value has no form in JSON.
     fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>>;
 }
 
@@ -116,16 +117,16 @@ impl<T: Serialize> StateWrite for T {
     }
 }
 
-/// What an agent may fail with.
+/// A type that an agent may fail with.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write `Box<dyn Error + Send + Sync>`",
     label = "is no error"
 )]
 pub trait AgentFailure: Sized {
-    /// Takes the `Result` off. An error of ours stays what it is.
+    /// Unwraps the `Result` of a function. An error of this crate is passed on unchanged.
     ///
     /// # Errors
-    /// The function's own.
+    /// Returns the error of the function.
     fn ok<T>(output: Result<T, Self>) -> Result<T>;
 }
 
@@ -139,7 +140,7 @@ impl<E: Into<BoxError>> AgentFailure for E {
     }
 }
 
-/// The keys that a function reads: all its parameters, without the context in front.
+/// Returns the keys that a function reads: all its parameters except a leading context.
 pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'static [KeySpec<'static>] {
     match params {
         [_, keys @ ..] if context => keys,
@@ -147,68 +148,69 @@ pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'stat
     }
 }
 
-/// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:
-/// otherwise rustc proves for each that all of them are `Send`, which took most of the time of compiling it.
+/// The work of a function whose parameters are read. The future is boxed, so no future of this
+/// crate depends on the function. Otherwise rustc would prove for each function that all of them
+/// are `Send`, which took most of the compile time.
 #[allow(missing_debug_implementations, reason = "work has no form")]
 pub enum Work<'a> {
-    /// A function that has no context owns all it works with, and is one recorded step.
+    /// A function without a context owns its data and is one recorded step.
     Step(Step),
-    /// A function that has the context takes its own steps.
+    /// A function with a context records its own steps.
     Direct(BoxFuture<'a, Result<FunctionOutcome>>),
 }
 
-/// A function as one step.
+/// A function as one recorded step.
 #[allow(missing_debug_implementations, reason = "work has no form")]
 pub enum Step {
-    /// It is called, and never waits.
+    /// A function that never waits.
     Call(BoxFuture<'static, Result<FunctionOutcome>>),
-    /// It waits.
+    /// An `async` function.
     Wait(BoxFuture<'static, Result<FunctionOutcome>>),
-    /// It runs on the pool for work that blocks.
+    /// A function that runs on the blocking thread pool.
     Block(BoxFuture<'static, Result<FunctionOutcome>>),
 }
 
-/// Runs a function that has no context.
+/// Runs a function without a context.
 #[derive(Debug)]
 pub struct RecordedWork;
 
 impl RecordedWork {
-    /// A function that is called.
+    /// Returns the work of a function that never waits.
     pub fn call(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Call(Box::pin(async move { work() })))
     }
 
-    /// A function that waits.
+    /// Returns the work of an `async` function.
     pub fn wait(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Wait(Box::pin(work)))
     }
 
-    /// A function that blocks: on the pool for work that does.
+    /// Returns the work of a function that runs on the blocking thread pool.
     pub fn block(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Block(Box::pin(run_blocking(Box::new(work)))))
     }
 }
 
-/// Runs a function that has the context.
+/// Runs a function with a context.
 #[derive(Debug)]
 pub struct DirectWork;
 
 impl DirectWork {
-    /// A function that is called.
+    /// Returns the work of a function that never waits.
     pub fn call<'a>(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(async move { work() }))
     }
 
-    /// A function that waits.
+    /// Returns the work of an `async` function.
     pub fn wait<'a>(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(work))
     }
 }
 
-/// Reads the parameters of a function.
+/// A function that reads the parameters and returns the work.
 pub type Begin = for<'a> fn(&'a mut Context) -> Result<Work<'a>>;
 
-/// Runs a function, whose value goes to `key`.
+/// Runs a function and writes its value to `key`.
 pub(crate) fn run<'a>(
     cx: &'a mut Context,
     key: &'static str,
@@ -217,7 +219,8 @@ pub(crate) fn run<'a>(
 ) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         let limit = meta.timeout;
-        // Two matches: the context is free again once it is known that the work does not hold it.
+        // The match on the work is separate from the match on the step, because the second one uses
+        // the context and a step does not borrow it.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
             Work::Direct(work) => Ok(match limit {
@@ -248,14 +251,15 @@ pub(crate) fn run<'a>(
     })
 }
 
-/// The values of the keys that a function reads. All secrets count as one.
+/// Returns the values of the keys that a function reads, as inputs of its recorded call. All
+/// secrets have the same value there.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
     let value = |key: &str| cx.committed(key).map(|value| secret::shown(&value));
     let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
     CallInputs::of(&values)
 }
 
-/// Runs work that waits, for at most so long.
+/// Runs the work of a step with an optional time limit.
 async fn run_within(
     limit: Option<Duration>,
     work: BoxFuture<'static, Result<FunctionOutcome>>,

@@ -1,7 +1,7 @@
-//! Agents that macros make: one `impl Agent` for all of them.
+//! [`GeneratedAgent`]: an agent that a macro generated. One `impl Agent` serves all of them.
 //!
-//! rustc checks the methods here once. Each method of an `impl` in an expansion took it one to three million instructions for each
-//! agent in the user's crate, though all of them say the same.
+//! rustc checks the methods here once. In an expansion, each method cost rustc one to three million
+//! instructions per agent of the user's crate, although all of them are equal.
 
 use crate::__private::function::{self, Begin};
 use crate::runtime::agent::Handover;
@@ -11,40 +11,41 @@ use crate::runtime::workflow::wired::{self, Wired};
 use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
-/// What a macro says of an agent. rustc names it in its error for `x.run(cx)` where `x` is no agent.
+/// An agent that a macro generated. rustc names this trait in its error for `x.run(cx)` if `x` is
+/// not an agent.
 pub trait GeneratedAgent: Send + Sync {
-    /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.
+    /// The value of [`Agent::META`], as a reference, so that generic impls share one evaluation.
     const META: &'static AgentMeta<'static>;
 
-    /// What it does.
+    /// Returns the behavior of the agent.
     fn behavior(&self) -> Behavior<'_>;
 }
 
-/// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this. One that was refused says nothing, and
-/// does not compile.
+/// The input and output of a workflow that `workflow!` generated. The agent then implements
+/// [`Workflow`]. A workflow with errors keeps the default methods; it does not compile.
 pub trait GeneratedWorkflow {
-    /// What a run takes.
+    /// The input of a run.
     type Input: Send;
-    /// What a run gives.
+    /// The output of a run.
     type Output: Send + 'static;
 
-    /// Turns the input into the keys that the run begins with.
+    /// Writes the input to the keys with which the run begins.
     ///
     /// # Errors
-    /// When a value has no form in JSON.
+    /// Fails if a value has no form in JSON.
     fn begin(&self, _: Self::Input, _: &mut Keys) -> Result<()> {
         unreachable!("it does not compile")
     }
 
-    /// Reads the output from the keys that the run ended with.
+    /// Reads the output from the keys at the end of the run.
     ///
     /// # Errors
-    /// When an output was not written, or is of another type.
+    /// Fails if an output is not written or has another type.
     fn finish(&self, _: &Values<'_>) -> Result<Self::Output> {
         unreachable!("it does not compile")
     }
 
-    /// Says inputs and outputs to a form, and reads the input of one.
+    /// Declares inputs and outputs in a form, and reads the input from the form.
     fn form(_: &mut Form) -> Option<Self::Input> {
         unreachable!("it does not compile")
     }
@@ -72,19 +73,20 @@ impl<T: GeneratedAgent + GeneratedWorkflow> Workflow for T {
     }
 }
 
-/// What an agent does that a macro made.
+/// The behavior of a generated agent.
 #[allow(missing_debug_implementations, reason = "functions have no form")]
 pub enum Behavior<'a> {
-    /// What another one does: a type around the agent that was declared.
+    /// Delegates to the declared agent inside of the type.
     Agent(&'a dyn DynAgent),
-    /// It walks its steps.
+    /// Executes the steps of a workflow.
     Workflow(&'a (dyn Wired + Sync)),
-    /// It calls a function, whose value goes to a key; that is empty for none.
+    /// Calls a function and writes its value to a key; an empty key means that no value is written.
     Function(&'static str, Begin),
 }
 
 impl<'a> Behavior<'a> {
-    /// It walks its steps. That it can be shared is known of what a macro made, and not asked for here.
+    /// Returns the behavior of a workflow. The bounds omit `Sync`, because every generated workflow
+    /// has it.
     pub fn workflow<W: GeneratedAgent + Wired>(workflow: &'a W) -> Self {
         Self::Workflow(workflow)
     }
@@ -97,7 +99,7 @@ impl<'a> Behavior<'a> {
     }
 }
 
-// It is no candidate that rustc would list where a type is no agent.
+// The attribute keeps this impl out of rustc's list of candidates for a type that is not an agent.
 #[diagnostic::do_not_recommend]
 impl<T: GeneratedAgent> Agent for T {
     const META: AgentMeta<'static> = *T::META;

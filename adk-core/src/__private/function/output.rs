@@ -1,4 +1,5 @@
-//! What a function agent returns, chosen by its type, as one event and a flow.
+//! Return values of function agents. The type of a value selects how it becomes a
+//! [`FunctionOutcome`].
 
 use crate::flow::Flowing;
 use crate::{Context, Event, Flow, Result, StateDelta};
@@ -8,40 +9,40 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What a function has done, as it is recorded.
+/// The recorded outcome of a function.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FunctionOutcome {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_present")]
     value: Option<Arc<Value>>,
     #[serde(default)]
     flow: Flow,
-    /// The keys that parameters have set.
+    /// Keys that parameters have set.
     #[serde(default, skip_serializing_if = "StateDelta::is_empty")]
     set: StateDelta,
 }
 
-/// A value that is there, also when it is null.
+/// Deserializes a value that is present, even if the value is null.
 fn deserialize_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
     Arc::deserialize(deserializer).map(Some)
 }
 
 impl FunctionOutcome {
-    /// A function that may have written its key.
+    /// Creates the outcome of a function that returned `flow` and perhaps wrote `value`.
     pub fn new(value: Option<Arc<Value>>, flow: Flow) -> Self {
         Self { value, flow, set: StateDelta::default() }
     }
 
-    /// Takes what a parameter has set, if it has.
+    /// Adds the value that a parameter has set, if any.
     #[must_use]
     pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
         value.into_iter().for_each(|value| self.set.insert(key, value));
         self
     }
 
-    /// Emits what there is to say.
+    /// Emits an event if the function has written a key or ends a loop, and returns the flow.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails if the store fails.
     pub async fn commit(self, cx: &mut Context, key: &'static str) -> Result<Flow> {
         let (event, flow) = self.event(key);
         match event {
@@ -67,37 +68,37 @@ impl FunctionOutcome {
     }
 }
 
-/// The type of what was returned.
+/// The type of a value that a function returned.
 #[derive(Debug)]
 pub struct FunctionTag<R>(PhantomData<fn() -> R>);
 
-/// The type of what was returned.
+/// Returns the type of a value that a function returned.
 pub fn tag<R>(_: &R) -> FunctionTag<R> {
     FunctionTag(PhantomData)
 }
 
 impl<T, E> FunctionTag<Result<T, E>> {
-    /// It is a `Result` already.
+    /// Returns the `Result` unchanged.
     ///
     /// # Errors
-    /// The function's own.
+    /// Returns the error of the function.
     pub fn __ok(self, output: Result<T, E>) -> Result<T, E> {
         output
     }
 }
 
 impl<R: Flowing> FunctionTag<R> {
-    /// Takes the `Flow` off.
+    /// Separates the value from its `Flow`.
     pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
     }
 }
 
-/// What may be nothing. One bound, as with [`Flowing`].
+/// A return type that may hold no value. The trait is a single bound, as [`Flowing`] is.
 pub trait OptionalOutput {
-    /// What is written, if it is.
+    /// The type of the written value.
     type Value;
-    /// As an `Option`.
+    /// Returns the value as an `Option`.
     fn maybe(self) -> Option<Self::Value>;
 }
 
@@ -116,28 +117,28 @@ impl<T> OptionalOutput for Option<T> {
 }
 
 impl<R: OptionalOutput> FunctionTag<R> {
-    /// It is written, perhaps.
+    /// Returns the value to write, if any.
     pub fn __value(self, output: R) -> Option<R::Value> {
         output.maybe()
     }
 }
 
-/// The defaults for all types.
+/// Defaults for types without a more specific method.
 pub trait FunctionOutputDefaults<T>: Sized {
-    /// It cannot fail.
+    /// Wraps a value that is not a `Result`.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     fn __ok(self, output: T) -> Result<T, Infallible> {
         Ok(output)
     }
 
-    /// It has no `Flow`.
+    /// Pairs a value without a `Flow` with `Flow::Continue`.
     fn __flow(self, output: T) -> (T, Flow) {
         (output, Flow::Continue)
     }
 
-    /// It is written.
+    /// Returns the value, which is always written.
     fn __value(self, output: T) -> Option<T> {
         Some(output)
     }

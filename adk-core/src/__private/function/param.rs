@@ -1,4 +1,5 @@
-//! Parameters of a function agent: what they hold while the function runs, chosen by their type.
+//! Parameters of function agents. The type of a parameter selects the value that it holds while the
+//! function runs.
 
 use super::{DirectWork, RecordedWork};
 use crate::__private::holder::{Borrowed, Maybe, MaybeDeref, Owned};
@@ -10,7 +11,8 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A parameter of type `P`: `StateRead::load(FunctionParam::<P>::NEW.__loader(), cx, "key")?`, then `.__give()`.
+/// A parameter of type `P`. The expansion calls
+/// `StateRead::load(FunctionParam::<P>::NEW.__loader(), cx, "key")?` and then `.__give()`.
 #[derive(Debug)]
 pub struct FunctionParam<P>(PhantomData<fn() -> P>);
 
@@ -19,73 +21,73 @@ impl<P> FunctionParam<P> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// A text of the state, not copied.
+/// A text of the state, shared and not copied.
 #[derive(Debug)]
 pub struct BorrowedText(Arc<Value>);
 
-/// A text of the state, if it is there.
+/// An optional text of the state, shared and not copied.
 #[derive(Debug)]
 pub struct MaybeText(Option<Arc<Value>>);
 
-/// A value of the state, not copied.
+/// A value of the state, shared and not copied.
 #[derive(Debug)]
 pub struct BorrowedJson(Arc<Value>);
 
-/// The place of the context.
+/// A placeholder for the context.
 #[derive(Debug)]
 pub struct Lend;
 
-/// The context itself.
+/// The context, lent to a parameter.
 #[derive(Debug)]
 pub struct LentContext<'a>(&'a mut Context);
 
-/// A context where none can be, which a const has refused.
+/// A context in a position where a const check rejects it.
 #[derive(Debug)]
 pub struct Misplaced(Infallible);
 
 impl BorrowedText {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(&self) -> &str {
         self.0.as_str().unwrap_or_default()
     }
 }
 
 impl MaybeText {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(&self) -> Option<&str> {
         self.0.as_deref().and_then(Value::as_str)
     }
 }
 
 impl BorrowedJson {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(&self) -> &Value {
         &self.0
     }
 }
 
 impl<'a> LentContext<'a> {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(self) -> &'a mut Context {
         self.0
     }
 }
 
 impl Misplaced {
-    /// Never called.
+    /// Is never called.
     pub fn __give(self) -> &'static mut Context {
         match self.0 {}
     }
 }
 
-/// What the first parameter says about how the function runs.
+/// The choice by the first parameter of how the function runs.
 pub trait Held: Sized {
-    /// Without a context it is one step.
+    /// Runs a function without a context as one recorded step.
     fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {
         (self, RecordedWork)
     }
 
-    /// The same for a function that blocks.
+    /// Runs a blocking function without a context as one recorded step.
     fn __begin_blocking(self, _: &mut Context) -> (Self, RecordedWork) {
         (self, RecordedWork)
     }
@@ -100,25 +102,28 @@ impl Held for MaybeText {}
 impl Held for BorrowedJson {}
 
 impl Lend {
-    /// With a context the function takes its own steps.
+    /// Lends the context to the function, which records its own steps.
     pub fn __begin(self, cx: &mut Context) -> (LentContext<'_>, DirectWork) {
         (LentContext(cx), DirectWork)
     }
 
-    /// Refused by a const; here so that there is one message only.
+    /// Is never called, because a const check rejects the function. The method exists so that rustc
+    /// reports only that error.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
     pub fn __begin_blocking(self, _: &mut Context) -> (Misplaced, RecordedWork) {
         unreachable!("`blocking` with a context does not compile")
     }
 
-    /// Refused by a const; here so that there is one message only.
+    /// Is never called, because a const check rejects the function. The method exists so that rustc
+    /// reports only that error.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
     pub fn __give(self) -> &'static mut Context {
         unreachable!("a context that is not the first parameter does not compile")
     }
 }
 
-/// The place of a parameter: `T` is what has to be readable, `H` what the parameter holds.
+/// A function that loads the holder `H` of a parameter with the decoders of its type `T`. Only
+/// readable types have decoders.
 #[derive(Debug)]
 pub struct ParamLoader<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
 
@@ -128,7 +133,7 @@ impl<T, H> ParamLoader<T, H> {
     }
 }
 
-/// How to read, once it is known that `T` can be read.
+/// The decoders of the parameters that a readable type `T` allows.
 #[derive(Debug)]
 pub struct Decode<T> {
     one: fn(&mut State<'_>, &str, &Value) -> Result<T>,
@@ -142,21 +147,21 @@ impl<T: DeserializeOwned> Decode<T> {
 }
 
 impl FunctionParam<&mut Context> {
-    /// Nothing is read.
+    /// Returns the loader of the context, which reads no key.
     pub fn __loader(self) -> ParamLoader<(), Lend> {
         ParamLoader(|_, _, _| Ok(Lend))
     }
 }
 
 impl FunctionParam<&str> {
-    /// Reads a text.
+    /// Returns the loader of a text.
     pub fn __loader(self) -> ParamLoader<String, BorrowedText> {
         ParamLoader(|_, state, key| read_text(state, key))
     }
 }
 
 impl FunctionParam<Option<&str>> {
-    /// Reads a text, if there is one.
+    /// Returns the loader of an optional text.
     pub fn __loader(self) -> ParamLoader<String, MaybeText> {
         ParamLoader(|_, state, key| match optional(state, key) {
             Some(value) if !value.is_string() => Err(not_text_error(state, key, &value)),
@@ -166,7 +171,7 @@ impl FunctionParam<Option<&str>> {
 }
 
 impl FunctionParam<&Path> {
-    /// Reads a path.
+    /// Returns the loader of a path.
     pub fn __loader(self) -> ParamLoader<PathBuf, Borrowed<PathBuf>> {
         ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
@@ -176,7 +181,7 @@ impl FunctionParam<&Path> {
 }
 
 impl FunctionParam<Option<&Path>> {
-    /// Reads a path, if there is one.
+    /// Returns the loader of an optional path.
     pub fn __loader(self) -> ParamLoader<PathBuf, MaybeDeref<PathBuf>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
@@ -186,14 +191,14 @@ impl FunctionParam<Option<&Path>> {
 }
 
 impl FunctionParam<&Value> {
-    /// Reads any value.
+    /// Returns the loader of any JSON value.
     pub fn __loader(self) -> ParamLoader<Value, BorrowedJson> {
         ParamLoader(|_, state, key| required(state, key).map(BorrowedJson))
     }
 }
 
 impl<T> FunctionParam<&[T]> {
-    /// Reads a list.
+    /// Returns the loader of a list.
     pub fn __loader(self) -> ParamLoader<T, Borrowed<Vec<T>>> {
         ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
@@ -203,7 +208,7 @@ impl<T> FunctionParam<&[T]> {
 }
 
 impl<T> FunctionParam<Option<&[T]>> {
-    /// Reads a list, if there is one.
+    /// Returns the loader of an optional list.
     pub fn __loader(self) -> ParamLoader<T, MaybeDeref<Vec<T>>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
@@ -213,7 +218,7 @@ impl<T> FunctionParam<Option<&[T]>> {
 }
 
 impl<T> FunctionParam<Option<&T>> {
-    /// Reads a value, if there is one.
+    /// Returns the loader of an optional reference.
     pub fn __loader(self) -> ParamLoader<T, Maybe<T>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
@@ -222,12 +227,13 @@ impl<T> FunctionParam<Option<&T>> {
     }
 }
 
-/// `Option<T>` and `&T`: after the special cases, before any other `T`.
+/// The parameter types `Option<T>` and `&T`. Method resolution tries them after the inherent
+/// methods and before [`LoadPlain`].
 pub trait LoadMaybe<T> {
-    /// What the parameter holds.
+    /// The holder of the parameter.
     type Held;
 
-    /// Reads the key.
+    /// Returns the loader of the key.
     fn __loader(self) -> ParamLoader<T, Self::Held>;
 }
 
@@ -253,9 +259,10 @@ impl<T> LoadMaybe<T> for FunctionParam<&T> {
     }
 }
 
-/// Any other `T`, found last since it takes a reference.
+/// Any other parameter type `T`. Method resolution tries it last, because the method takes a
+/// reference to [`FunctionParam`].
 pub trait LoadPlain<T> {
-    /// Reads the key.
+    /// Returns the loader of the key.
     fn __loader(self) -> ParamLoader<T, Owned<T>>;
 }
 
@@ -268,7 +275,7 @@ impl<T> LoadPlain<T> for &FunctionParam<T> {
     }
 }
 
-/// The value of a key, where null is none.
+/// Returns the value of a key; null counts as absent.
 fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
     state.value(key).filter(|value| !value.is_null())
 }

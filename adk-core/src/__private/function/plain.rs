@@ -1,7 +1,8 @@
-//! [`PlainFunction`]: a function whose parameters and value have types whose spelling says all, such as `&str` and `u32`.
+//! [`PlainFunction`]: a function whose parameters and return value have plain types, such as `&str`
+//! and `u32`, which their spelling identifies.
 //!
-//! The types say here what the macro would otherwise ask of them in each expansion, so that the expansion has one const with names
-//! and one method that calls the function.
+//! The types provide the facts that the macro would otherwise request from rustc in each expansion.
+//! An expansion is then one const with names and one method that calls the function.
 
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
@@ -15,11 +16,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// A function with plain types, for the type of its name.
+/// A function with plain types. `#[agent]` implements this trait for the type that has the
+/// function's name.
 pub trait PlainFunction: Send + Sync + Sized + 'static {
-    /// The parameters as they are held while the function runs, as a tuple.
+    /// The tuple of the holders of the parameters.
     type Params: Params;
-    /// The value that the function returns, in [`AsyncOutput`] or [`BlockingOutput`] where the function does.
+    /// The return value: in [`AsyncOutput`] for an `async` function, in [`BlockingOutput`] for a
+    /// blocking one.
     type Output: PlainOutput;
     /// The names of the function and of its keys.
     const ABOUT: About;
@@ -28,7 +31,7 @@ pub trait PlainFunction: Send + Sync + Sized + 'static {
     fn call(params: Self::Params) -> Self::Output;
 }
 
-/// The names that the source says of a function. A tuple of literals is what rustc checks fastest.
+/// The names of a function in the source. rustc checks a tuple of literals fastest.
 pub type About = (
     // The name of the function.
     &'static str,
@@ -40,11 +43,12 @@ pub type About = (
     [Option<&'static str>; 3],
     // The doc comment.
     &'static str,
-    // The key of the value, with an empty name for none, and those of the parameters.
+    // The key of the value, with an empty name if the function writes no key, then the keys of the
+    // parameters.
     &'static [KeyName],
 );
 
-/// The key of the value, and those of the parameters.
+/// Returns the key of the value and the keys of the parameters.
 const fn keys<F: PlainFunction>() -> (KeyName, &'static [KeyName]) {
     let (.., keys) = F::ABOUT;
     match keys {
@@ -53,43 +57,43 @@ const fn keys<F: PlainFunction>() -> (KeyName, &'static [KeyName]) {
     }
 }
 
-/// The name of a key without a prefix, and the name as a number.
+/// The name of a key without a prefix, and the hash of the name.
 pub type KeyName = (&'static str, u64);
 
-/// A type whose spelling says all.
+/// A type that its spelling identifies.
 pub trait PlainType: Numbered + Serialize + DeserializeOwned + Send + 'static {
-    /// How the type is spelled.
+    /// The spelling of the type.
     const SPELLED: &'static str;
 }
 
-/// A parameter as it is held while the function runs.
+/// The holder of a parameter.
 pub trait Param: Sized + Send + 'static {
     /// The type of the key.
     type Key: PlainType;
-    /// How the type of the parameter is spelled.
+    /// The spelling of the parameter's type.
     const SPELLED: &'static str;
 
     /// Reads the key.
     ///
     /// # Errors
-    /// When the key does not hold such a value.
+    /// Fails if the key does not hold a value of the type.
     fn load(state: &mut State<'_>, key: &'static str) -> Result<Self>;
 }
 
 /// The parameters of a function.
 pub trait Params: Sized + Send + 'static {
-    /// [`Typed::Reads`].
+    /// The types of [`Typed::Reads`].
     type Reads;
 
     /// Reads the keys.
     ///
     /// # Errors
-    /// When a key does not hold what its parameter takes.
+    /// Fails if a key does not hold a value of its parameter's type.
     fn load(state: &mut State<'_>, keys: &[KeyName]) -> Result<Self>;
 }
 
-/// The parameters of the function of the type `F`. Apart from [`Params`], so that rustc answers for all functions at once
-/// whether a tuple has that.
+/// The parameters of the function of type `F`. The trait is separate from [`Params`], so rustc
+/// resolves [`Params`] of a tuple once for all functions.
 pub trait ParamsOf<F>: Params {
     /// The keys that the function reads.
     const KEYS: &'static [KeySpec<'static>];
@@ -97,7 +101,7 @@ pub trait ParamsOf<F>: Params {
 
 const fn read_key<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
     let (name, hash) = keys::<F>().1[at];
-    // As the macro numbers them where all are plain: in order.
+    // The macro numbers plain parameters in this order too.
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
 }
 
@@ -129,7 +133,7 @@ macro_rules! params {
     (@reads $first:ident $($rest:ident)*) => { (Is<$first::Key>, params!(@reads $($rest)*)) };
 }
 
-// At most `PARAMS` of the macro.
+// The macro allows at most `PARAMS` plain parameters.
 params!();
 params!(A 0);
 params!(A 0 B 1);
@@ -191,17 +195,17 @@ impl<T: PlainType> Param for Owned<T> {
     }
 }
 
-/// The value that a function returns.
+/// The return value of a function.
 pub trait Returned: Sized {
-    /// [`Typed::Writes`].
+    /// The types of [`Typed::Writes`].
     type Writes;
-    /// The type of the key that the value is written to; `()` for none.
+    /// The type of the written key; `()` if the function writes no key.
     type Key: PlainType;
 
-    /// The value as it is recorded, for the key.
+    /// Returns the outcome to record, with the value for `key`.
     ///
     /// # Errors
-    /// The function's own.
+    /// Returns the error of the function.
     fn outcome(self, key: &'static str) -> Result<FunctionOutcome>;
 }
 
@@ -218,7 +222,7 @@ impl PlainType for () {
     const SPELLED: &'static str = "()";
 }
 
-/// The value of a function that may fail.
+/// The return value of a function that may fail.
 pub type AgentResult<T> = Result<T>;
 
 impl<T: Returned> Returned for AgentResult<T> {
@@ -230,12 +234,12 @@ impl<T: Returned> Returned for AgentResult<T> {
     }
 }
 
-/// How a function gives its value.
+/// The way in which a function produces its value.
 pub trait PlainOutput: Sized {
-    /// The value.
+    /// The type of the value.
     type Value: Returned;
 
-    /// The call as one step.
+    /// Returns the call as one recorded step.
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static>;
 }
 
@@ -248,12 +252,12 @@ impl<R: Returned> PlainOutput for R {
     }
 }
 
-/// The value of an `async` function.
+/// The return value of an `async` function.
 #[allow(missing_debug_implementations, reason = "futures have no form")]
 pub struct AsyncOutput<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomData<R>);
 
 impl<R: Returned> AsyncOutput<R> {
-    /// The value that the future gives, for the key.
+    /// Wraps the future of a function that writes to `key`.
     pub fn new(key: &'static str, value: impl Future<Output = R> + Send + 'static) -> Self {
         Self(Box::pin(async move { value.await.outcome(key) }), PhantomData)
     }
@@ -268,7 +272,7 @@ impl<R: Returned> PlainOutput for AsyncOutput<R> {
     }
 }
 
-/// The value of a function that blocks.
+/// The return value of a blocking function.
 #[derive(Debug)]
 pub struct BlockingOutput<R>(pub R);
 
@@ -281,7 +285,7 @@ impl<R: Returned> PlainOutput for BlockingOutput<R> {
     }
 }
 
-/// The key that the function of the type `F` writes.
+/// The key that the function of type `F` writes.
 struct WrittenKeys<F>(PhantomData<F>);
 
 impl<F: PlainFunction> WrittenKeys<F> {
