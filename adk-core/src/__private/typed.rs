@@ -1,9 +1,10 @@
-//! The types of keys, compared at compile time across modules and crates: what `key-type` asks.
+//! Types of keys, compared at compile time across modules and crates for the check `key-type`.
 //!
-//! Each agent that a macro made says by `Typed` what it reads and writes. A workflow gives each of its steps, of its declared keys
-//! and of its outputs a number by [`TypeSource`]. Const evaluation says which two types are compared, by the numbers of whose
-//! they are and by their [places](PlacedType), and [`Pair`] compares them. All of this works on known types only, which is what
-//! the macros have. Nothing here exists at run time.
+//! Each generated agent implements [`Typed`] with the types that it reads and writes. A workflow
+//! gives each of its steps, declared keys and outputs a number by [`TypeSource`]. Const evaluation
+//! finds the pairs of types to compare: the number of each source and the [place](PlacedType) of
+//! the type there. [`Pair`] compares them. This works for concrete types only, and the macros use
+//! only those. Nothing here exists at run time.
 
 mod key_facts;
 mod numbered;
@@ -14,26 +15,26 @@ pub use key_facts::*;
 pub use numbered::Numbered;
 use std::marker::PhantomData;
 
-/// No key.
+/// A missing key.
 #[derive(Debug)]
 pub struct Absent;
 
-/// What a reader of any type reads.
+/// The type that a reader of any JSON value reads.
 #[derive(Debug)]
 pub struct Anything;
 
-/// The type of a key, where it is known.
+/// A known type of a key.
 #[derive(Debug)]
 pub struct Is<T>(PhantomData<T>);
 
-/// The type of a key that is not known or not asked for: everything fits it.
+/// An unknown type of a key, or a type that is not checked. Every type fits it.
 #[derive(Debug)]
 pub struct UnknownType;
 
-/// Whether a type that an agent says fits that of the key.
+/// A key type that accepts the type `T` of an agent.
 pub trait Takes<T> {}
 
-/// A key that is read only where it is there: it may be a `T`, or an `Option` of one.
+/// The type of an optional read: the key may hold a `T` or an `Option<T>`.
 #[derive(Debug)]
 pub struct Perhaps<T>(PhantomData<T>);
 
@@ -43,9 +44,9 @@ impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
 impl<T> Takes<UnknownType> for Is<T> {}
 impl<T> Takes<T> for UnknownType {}
 
-/// The type of a key as itself.
+/// The type of a key without its marker.
 pub trait KnownType {
-    /// [`Absent`] where it is not known.
+    /// The type, or [`Absent`] if it is unknown.
     type Type;
 }
 
@@ -57,34 +58,35 @@ impl KnownType for UnknownType {
     type Type = Absent;
 }
 
-/// What can be a field of `#[adk::data]`.
+/// A type that can be a field of `#[adk::data]`.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same; a `Secret` is a key of its own",
     label = "no model knows what this is"
 )]
 pub trait DataField {
-    /// It can.
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
-/// The place of a type without one, as `key` takes it; what is an `Option` under another name is not spelled without.
+/// Returns the place argument of `key` for a type without a place. The type is spelled without its
+/// `Option`, except an `Option` under another name.
 pub const fn no_place(optional: bool) -> u8 {
     if optional { 0 } else { 0x80 }
 }
 
-/// What an agent reads and writes, as types. Made by the macros.
+/// The types of an agent's keys. The macros implement this trait.
 pub trait Typed {
-    /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
-    /// `adk_spec::__private::READS` at most.
+    /// The types of the read keys in the order of their places: `(Is<A>, (Perhaps<B>, ()))`, at
+    /// most `adk_spec::__private::READS`.
     type Reads;
-    /// The keys that it writes, of `adk_spec::__private::WRITES` at most.
+    /// The types of the written keys, at most `adk_spec::__private::WRITES`.
     type Writes;
 }
 
-/// The types of a key that is declared, of an output, and of an agent that is declared where it is placed.
+/// The types of a declared key, of an output, or of an agent that is declared as a step.
 #[derive(Debug)]
 pub struct DeclaredTypes<R, W>(PhantomData<(R, W)>);
 
@@ -93,13 +95,15 @@ impl<R, W> Typed for DeclaredTypes<R, W> {
     type Writes = W;
 }
 
-/// A type in a list of `Typed`, by its place, counted from 1; after the end comes [`UnknownType`].
+/// A type in a list of [`Typed`] by its place, counted from 1. Places after the end hold
+/// [`UnknownType`].
 pub trait Nth<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
 }
 
-/// A type that an agent says: 0 is none, up to `READS` are the keys that it reads, then those that it writes.
+/// A type of an agent by its place. Place 0 is empty; the read keys have the places up to `READS`,
+/// and the written keys follow.
 pub trait PlacedType<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
@@ -134,7 +138,7 @@ impl Nth<1> for () {
     type Key = UnknownType;
 }
 
-// As many as `READS`, which are more than `WRITES`.
+// These are `READS` places, which are more than `WRITES`.
 places! {
     2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
     10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;
@@ -142,17 +146,17 @@ places! {
 places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15, 16 16, }
 places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
-/// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
+/// The keys of a handwritten agent, from `#[agent(reads(...), writes(...))]`.
 pub trait Keyed {
-    /// The keys that it reads.
+    /// The read keys.
     const READS: &'static [KeySpec<'static>];
-    /// The keys that it writes.
+    /// The written keys.
     const WRITES: &'static [KeySpec<'static>];
-    /// The module in which their types are spelled.
+    /// The module in which the types of the keys are spelled.
     const MODULE: (&'static str, u64);
 }
 
-/// A description with these keys, so that there is one place that says them.
+/// Returns the description with the keys of `A`, which are then declared in one place only.
 #[track_caller]
 pub const fn describe<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
     adk_spec::__private::raise_keys(&meta);
@@ -161,7 +165,7 @@ pub const fn describe<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<
     meta
 }
 
-/// An agent with only a description.
+/// An agent without known types.
 #[derive(Debug)]
 pub struct Untyped;
 
@@ -170,19 +174,19 @@ impl Typed for Untyped {
     type Writes = ();
 }
 
-/// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
-/// each question about a type costs time in the user's crate.
+/// The kind of a step's type: 1 for an agent, plus 2 if its types are known. All facts are in one
+/// number, because each question about a type costs compile time in the user's crate.
 #[derive(Debug)]
 pub struct TypeKind<const KIND: u8>;
 
-/// Its number.
+/// Returns the number of a kind.
 pub const fn kind(agent: bool, typed: bool) -> u8 {
     agent as u8 + 2 * typed as u8
 }
 
 /// The types of an agent, or [`Untyped`]: `<T as TypesOf<TypeKind<{ ... }>>>::Types`.
 pub trait TypesOf<K> {
-    /// Its types.
+    /// The types.
     type Types: Typed;
 }
 
@@ -202,21 +206,22 @@ impl<T: Typed> TypesOf<TypeKind<3>> for T {
     type Types = T;
 }
 
-/// Who says a type, by its number: a step, a declared key, an output. A workflow implements it on a type of its own.
+/// A source of types by its number: a step, a declared key or an output. A workflow implements this
+/// trait for a type of its own.
 pub trait TypeSource<const NUMBER: usize> {
-    /// The agent.
+    /// The agent, or the declared types.
     type Agent: Typed;
 }
 
-/// Where some of the numbers of a large workflow are looked up.
+/// A lookup table for a range of the numbers of a large workflow.
 pub trait Chunk<const WHICH: usize> {
-    /// What has [`TypeSource`] for them.
+    /// The type that implements [`TypeSource`] for the range.
     type Keys;
 }
 
-/// The type of a key with that many lists around it.
+/// The type of a key inside of `DEPTH` lists.
 pub trait NestedList<const DEPTH: usize> {
-    /// The list.
+    /// The type of the list.
     type List;
 }
 
@@ -236,25 +241,27 @@ macro_rules! depths {
     )*};
 }
 
-// As many as `check::LISTS`.
+// These are `check::LISTS` depths.
 depths! {
     1 = 0 + 1; 2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1;
 }
 
-/// The type of a key: whose it is, its place there, and how many lists are around it.
+/// The type of a key by its source, its place in the source, and the number of lists around it.
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
     <<<K as TypeSource<NUMBER>>::Agent as PlacedType<PLACE>>::Key as NestedList<LISTS>>::List;
 
-/// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`KeyFactDefaults`] in scope.
+/// The comparison of two types: `Fits::<K, T>::YES` is `true` if `T` fits the key type `K`. Use it
+/// with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
 pub struct Fits<K, T>(PhantomData<(K, T)>);
 
 impl<T, K: Takes<T>> Fits<K, T> {
-    /// It does.
+    /// `true` if the type fits.
     pub const YES: bool = true;
 }
 
-/// The same for a key and for what a step or an output says of it, both by number and place: `Pair::<...>::YES`.
+/// The comparison of a key with a type of a step or an output, both by number and place:
+/// `Pair::<...>::YES`.
 #[derive(Debug)]
 pub struct Pair<
     K,
@@ -276,6 +283,6 @@ where
     <<K as TypeSource<KEY>>::Agent as PlacedType<PLACE>>::Key: NestedList<LISTS>,
     KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as TypeSource<SAYS>>::Agent as PlacedType<SAID>>::Key>,
 {
-    /// It does.
+    /// `true` if the type fits.
     pub const YES: bool = true;
 }

@@ -1,4 +1,5 @@
-//! What is asked about one type: whether it borrows, is an `Option`, a list, or any value at all.
+//! [`KeyFacts`]: facts about the type of a key, such as whether it is a reference, an `Option`, a
+//! list or any JSON value.
 
 use super::Numbered;
 use super::{Absent, Anything, Fits, Is, Pair, Perhaps, Typed, UnknownType};
@@ -7,25 +8,25 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// Asks about a type: `KeyFacts::<T>::LIST`, with [`KeyFactDefaults`] in scope.
+/// The facts about a type. Use `KeyFacts::<T>::LIST` with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
 pub struct KeyFacts<T: ?Sized>(PhantomData<T>);
 
-/// What holds where nothing else is said.
+/// The facts about all other types.
 pub trait KeyFactDefaults {
-    /// What agents say fits.
+    /// Whether the types fit.
     const YES: bool = false;
-    /// 1 for a reference, 2 for one to text or a path, 3 for one to a list.
+    /// 1 for a reference, 2 for a reference to text or a path, 3 for a reference to a list.
     const REF: usize = 0;
-    /// It is `serde_json::Value`.
+    /// Whether the type is `serde_json::Value`.
     const VALUE: bool = false;
-    /// 1 for a list, 2 for an array, 3 for a `VecDeque`, 4 and 5 for sets, 6 for what is not known.
+    /// 1 for a list, 2 for an array, 3 for a `VecDeque`, 4 and 5 for sets, 6 for an unknown type.
     const LIST: usize = 0;
-    /// It is an `Option`, or not known.
+    /// Whether the type is an `Option` or unknown.
     const OPTION: bool = false;
-    /// Its types are known.
+    /// Whether the types of the agent's keys are known.
     const TYPED: bool = false;
-    /// Its number as the type of a key; 2 is none.
+    /// The number of the type as the type of a key; [`NONE`] if it has no number.
     const NUMBER: u64 = NONE;
 }
 
@@ -37,55 +38,55 @@ impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: 
 impl<T: ?Sized> KeyFactDefaults for KeyFacts<T> {}
 
 impl<T> KeyFacts<&T> {
-    /// It is a reference.
+    /// 1 for a reference.
     pub const REF: usize = 1;
 }
 
 impl KeyFacts<&str> {
-    /// It is text.
+    /// 2 for text.
     pub const REF: usize = 2;
 }
 
 impl KeyFacts<&Path> {
-    /// It is a path.
+    /// 2 for a path.
     pub const REF: usize = 2;
 }
 
 impl<T> KeyFacts<&[T]> {
-    /// It is a borrowed list.
+    /// 3 for a borrowed list.
     pub const REF: usize = 3;
 }
 
 impl KeyFacts<serde_json::Value> {
-    /// It is any value.
+    /// `true` for any JSON value.
     pub const VALUE: bool = true;
 }
 
 impl<T: Numbered + ?Sized> KeyFacts<T> {
-    /// Its number as the type of a key.
+    /// The number of the type.
     pub const NUMBER: u64 = T::NUMBER;
 }
 
 impl<T> KeyFacts<Option<T>> {
-    /// It is an `Option`.
+    /// `true` for an `Option`.
     pub const OPTION: bool = true;
 }
 
 impl KeyFacts<Absent> {
-    /// What is not known may be one.
+    /// `true`, because an unknown type may be an `Option`.
     pub const OPTION: bool = true;
 }
 
 impl<T: Typed> KeyFacts<T> {
-    /// Its types are known.
+    /// `true` for an agent with known types.
     pub const TYPED: bool = true;
 }
 
-/// Takes the `Option` off: `<T as OfOption<{ TypeFacts::<T>::OPTIONAL }>>::Value`.
+/// The type without its `Option`: `<T as OfOption<{ TypeFacts::<T>::OPTIONAL }>>::Value`.
 pub trait OfOption<const OPTIONAL: bool> {
-    /// What is inside, or the type itself.
+    /// The inner type, or the type itself.
     type Value;
-    /// How a parameter of this type reads.
+    /// The way in which a parameter of this type reads.
     type Parameter: Parameter<Value = Self::Value>;
 }
 
@@ -99,17 +100,18 @@ impl<T> OfOption<true> for Option<T> {
     type Parameter = Optional<T>;
 }
 
-/// How a parameter reads: as one alias, since each question about a type costs something where it is asked.
+/// The way in which a parameter reads. One alias serves all its types, because each question about
+/// a type costs compile time in the user's crate.
 pub trait Parameter {
-    /// What it takes when the key is there.
+    /// The type of a present value.
     type Value;
-    /// What [`Typed::Reads`] says of it where its key is a `K`.
+    /// The entry of [`Typed::Reads`] for a key of type `K`.
     type Read<K>;
-    /// The same where its key is what it takes.
+    /// The entry of [`Typed::Reads`] for a key of the parameter's own type.
     type Own;
 }
 
-/// A parameter whose key has to be there.
+/// A parameter whose key must be present.
 #[derive(Debug)]
 pub struct Certain<T>(PhantomData<T>);
 
@@ -129,7 +131,8 @@ impl<T> Parameter for Optional<T> {
     type Own = Perhaps<T>;
 }
 
-/// The type of the key that a parameter borrows from: `<T as OfRef<{ KeyFacts::<T>::REF }>>::Value`.
+/// The type of the key from which a parameter borrows:
+/// `<T as OfRef<{ KeyFacts::<T>::REF }>>::Value`.
 pub trait OfRef<const REF: usize> {
     /// The type of the key.
     type Value;
@@ -155,7 +158,8 @@ impl<T> OfRef<3> for &[T] {
     type Value = Vec<T>;
 }
 
-/// A reader of `serde_json::Value` reads any type: `<T as OfValue<{ KeyFacts::<T>::VALUE }>>::Value`.
+/// The type that a reader expects: `<T as OfValue<{ KeyFacts::<T>::VALUE }>>::Value`. A reader of
+/// `serde_json::Value` reads any type.
 pub trait OfValue<const VALUE: bool> {
     /// The type, or [`Anything`].
     type Value;
@@ -171,7 +175,7 @@ impl<T> OfValue<true> for T {
 
 /// The element of a list: `<T as Element<{ KeyFacts::<T>::LIST }>>::Key`.
 pub trait Element<const LIST: usize> {
-    /// [`Is`] the element; [`UnknownType`] for a type that is no list, which is reported.
+    /// [`Is`] the element; [`UnknownType`] for a type that is not a list, which is reported.
     type Key;
 }
 
@@ -182,7 +186,7 @@ impl<T> Element<0> for T {
 macro_rules! lists {
     ($($number:literal: $list:ty => $key:ty $(, $type:ident)? $(; $size:ident)?)*) => {$(
         impl<$($type,)? $(const $size: usize)?> KeyFacts<$list> {
-            /// It is a list.
+            /// The number of the kind of list.
             pub const LIST: usize = $number;
         }
 
@@ -198,6 +202,6 @@ lists! {
     3: VecDeque<T> => Is<T>, T
     4: HashSet<T> => Is<T>, T
     5: BTreeSet<T> => Is<T>, T
-    // What is not known may be one.
+    // An unknown type may be a list.
     6: Absent => UnknownType
 }

@@ -1,12 +1,13 @@
-//! Types of keys that have a number: those of the standard library, `serde_json::Value`, and each with `#[adk::data]`.
+//! Key types with a number: types of the standard library, `serde_json::Value`, and types with
+//! `#[adk::data]`.
 
 use crate::Secret;
 use adk_spec::number::{list_of, of_name, option_of, secret_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-/// A type that has a number.
+/// A type with a number.
 pub trait Numbered {
-    /// The same for one type wherever it is asked for, and another for another type.
+    /// The number: equal in all crates for one type, and different for different types.
     const NUMBER: u64;
 }
 
@@ -23,7 +24,7 @@ impl<T: Numbered> Numbered for Secret<T> {
 }
 
 impl<T: Numbered, const N: usize> Numbered for [T; N] {
-    // An odd number would be that of a secret.
+    // The shift keeps the number even. An odd number marks a secret.
     const NUMBER: u64 = with(with(of_name("[]"), T::NUMBER), (N as u64) << 1);
 }
 

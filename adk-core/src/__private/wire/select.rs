@@ -1,4 +1,4 @@
-//! How a `match` reads its key: as what its patterns are of.
+//! [`MatchReader`]: the value of a `match` key, in the type of its patterns.
 
 use crate::__private::typed::Absent;
 use crate::Result;
@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 
 /// Reads a key of type `T` for a `match`: `(&MatchReader::<T>::NEW).__read("severity", value)`.
 ///
-/// A `String` is read as `&str`, so that patterns of text fit; an inherent method wins over that of [`ReadPlain`].
+/// A `String` is read as `&str` so that text patterns fit. The inherent method for it wins over the
+/// method of [`ReadPlain`].
 #[derive(Debug)]
 pub struct MatchReader<T>(PhantomData<T>);
 
@@ -20,49 +21,49 @@ impl<T> MatchReader<T> {
 }
 
 impl MatchReader<String> {
-    /// The text of a key.
+    /// Returns the text of a key.
     ///
     /// # Errors
-    /// When it holds no text.
+    /// Fails if the key holds no text.
     pub fn __read<'v>(&self, key: &str, value: &'v Value) -> Result<&'v str> {
         decode(key, value)
     }
 }
 
-/// A key whose type is not known: it is the one that the patterns are of.
+/// The reader of a key with an unknown type. The patterns determine the type.
 impl MatchReader<Absent> {
-    /// The value of a key, of the type that is asked for.
+    /// Returns the value of a key in the type of the patterns.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     pub fn __read<'v, T: Deserialize<'v>>(&self, key: &str, value: &'v Value) -> Result<T> {
         decode(key, value)
     }
 }
 
 impl MatchReader<Absent> {
-    /// The value of a key that no pattern gives a type to.
+    /// Returns the value of a key whose patterns determine no type.
     ///
     /// # Errors
-    /// None: it is there.
+    /// Never fails.
     pub fn __any<'v>(&self, _key: &str, value: &'v Value) -> Result<&'v Value> {
         Ok(value)
     }
 }
 
-/// Reads every type but text.
+/// Reads every type except text.
 pub trait ReadPlain {
-    /// What is read.
+    /// The type of the value.
     type Value;
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __read(&self, key: &str, value: &Value) -> Result<Self::Value>;
-    /// The same.
+    /// Returns the value of a key whose patterns determine no type.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __any(&self, key: &str, value: &Value) -> Result<Self::Value> {
         self.__read(key, value)
     }
@@ -75,16 +76,16 @@ impl<T: DeserializeOwned> ReadPlain for MatchReader<T> {
     }
 }
 
-/// What may be asked for by patterns.
+/// A type that patterns may have.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be matched; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "cannot be read from the state"
 )]
 pub trait Matched<'v, T = Self> {
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn matched(key: &str, value: &'v Value) -> Result<T>;
 }
 
@@ -95,22 +96,23 @@ impl<'v, T: Deserialize<'v>> Matched<'v, T> for T {
     }
 }
 
-/// Where none of the above reads a type, so that rustc says why, and not which methods there are.
+/// Fallback methods for types that no other reader reads. rustc then reports the unsatisfied bound
+/// and not a list of methods.
 pub trait ReadNothing<T> {
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __read<'v>(&self, key: &str, value: &'v Value) -> Result<T>
     where
         T: Matched<'v>,
     {
         T::matched(key, value)
     }
-    /// The same.
+    /// Returns the value of a key whose patterns determine no type.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __any<'v>(&self, key: &str, value: &'v Value) -> Result<T>
     where
         T: Matched<'v>,

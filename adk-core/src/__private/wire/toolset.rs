@@ -1,27 +1,28 @@
-//! Toolsets of a workflow, and the names in the files that they are held to.
+//! Toolsets of a workflow, and the tool names in their files.
 
 use crate::agents::llm::{Declared, Declares};
 use crate::runtime::tool::{Fixed, Toolset};
 use crate::spec::ToolMeta;
 use std::sync::Arc;
 
-/// What a file begins with, apart from white space.
+/// The tokens with which a file begins, apart from white space.
 const BEGIN: [&[u8]; 4] = [b"{", b"\"names\"", b":", b"["];
 
-/// Refuses a type that is no toolset, where it is written.
+/// Requires that a type is a toolset.
 pub const fn require_toolset<T: Toolset>() {}
 
-/// A toolset as its agents share it; held to a file, unless that is empty.
+/// Returns a toolset for its agents to share. The toolset is restricted to the tools in `file`
+/// unless `file` is empty.
 pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
     if file.is_empty() { Arc::new(toolset) } else { Arc::new(Fixed::new(toolset, file)) }
 }
 
-/// A declared agent with the toolsets of its `tools`.
+/// Creates a declared agent with the toolsets of its `tools`.
 pub fn with_toolsets<W: Declares<N>, const N: usize>(toolsets: &[&Arc<dyn Toolset>]) -> Declared<W, N> {
     Declared::default().with_toolsets(toolsets.iter().map(|toolset| Arc::clone(toolset)).collect())
 }
 
-/// The number of tools in a file.
+/// Returns the number of tools in a file.
 pub const fn count_tools(file: &'static str) -> usize {
     let mut names = Names::new(file);
     let mut count = 0;
@@ -31,7 +32,7 @@ pub const fn count_tools(file: &'static str) -> usize {
     count
 }
 
-/// The tools of an agent, then those in files.
+/// Returns the tools of an agent, followed by the tools in files.
 pub const fn with_file_tools<const N: usize>(
     own: &[ToolMeta<'static>],
     files: &[&'static str],
@@ -54,7 +55,7 @@ pub const fn with_file_tools<const N: usize>(
     all
 }
 
-/// Reads the list of names with which a file begins.
+/// An iterator over the list of names with which a file begins.
 struct Names {
     rest: &'static str,
 }
@@ -70,7 +71,7 @@ impl Names {
         names
     }
 
-    /// Passes over white space, and over what has to come then.
+    /// Skips white space and the expected token.
     const fn skip(&mut self, token: &[u8]) {
         let bytes = self.rest.trim_ascii_start().as_bytes();
         let mut i = 0;
