@@ -11,7 +11,7 @@ pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{
     Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
 };
-pub use select::{MatchReader, Matched, ReadNothing, ReadPlain};
+pub use select::{MatchReader, MatchedType, ReadNothing, ReadPlain};
 pub use supplied::check_supplied;
 pub use toolset::{count_tools, require_toolset, toolset, with_file_tools, with_toolsets};
 pub use value::*;
@@ -353,14 +353,14 @@ pub fn name(spec: &Spec<'static>, step: usize) -> Name {
 /// The declaration of a block. Its field has the name that the settings of an agent have for
 /// callbacks.
 #[derive(Debug)]
-pub struct Declaring<'a> {
+pub struct BlockDeclaration<'a> {
     /// The callbacks before and after the block.
     pub callbacks: &'a mut crate::runtime::callback::AgentCallbacks,
 }
 
 /// Creates the field of a block with its declared callbacks.
-pub fn block<B: BlockField>(declare: impl FnOnce(&mut Declaring<'_>)) -> B {
+pub fn block<B: BlockField>(declare: impl FnOnce(&mut BlockDeclaration<'_>)) -> B {
     let mut block = B::default();
-    declare(&mut Declaring { callbacks: block.callbacks_mut() });
+    declare(&mut BlockDeclaration { callbacks: block.callbacks_mut() });
     block
 }

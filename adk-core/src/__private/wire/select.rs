@@ -81,17 +81,17 @@ impl<T: DeserializeOwned> ReadPlain for MatchReader<T> {
     message = "syntax: `{Self}` cannot be matched; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "cannot be read from the state"
 )]
-pub trait Matched<'v, T = Self> {
+pub trait MatchedType<'v, T = Self> {
     /// Returns the value of a key.
     ///
     /// # Errors
     /// Fails if the value has another type.
-    fn matched(key: &str, value: &'v Value) -> Result<T>;
+    fn read(key: &str, value: &'v Value) -> Result<T>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<'v, T: Deserialize<'v>> Matched<'v, T> for T {
-    fn matched(key: &str, value: &'v Value) -> Result<T> {
+impl<'v, T: Deserialize<'v>> MatchedType<'v, T> for T {
+    fn read(key: &str, value: &'v Value) -> Result<T> {
         decode(key, value)
     }
 }
@@ -105,9 +105,9 @@ pub trait ReadNothing<T> {
     /// Fails if the value has another type.
     fn __read<'v>(&self, key: &str, value: &'v Value) -> Result<T>
     where
-        T: Matched<'v>,
+        T: MatchedType<'v>,
     {
-        T::matched(key, value)
+        T::read(key, value)
     }
     /// Returns the value of a key whose patterns determine no type.
     ///
@@ -115,9 +115,9 @@ pub trait ReadNothing<T> {
     /// Fails if the value has another type.
     fn __any<'v>(&self, key: &str, value: &'v Value) -> Result<T>
     where
-        T: Matched<'v>,
+        T: MatchedType<'v>,
     {
-        T::matched(key, value)
+        T::read(key, value)
     }
 }
 

@@ -142,7 +142,7 @@ fn made(i: usize, step: &Step<'_>) -> TokenStream {
                 skips::added(callback)
                     .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
             });
-            quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
+            quote!(__wire::block(|__of: &mut __wire::BlockDeclaration<'_>| { #(#declare)* }))
         }
         What::Path(run) => {
             let (path, make) = (&run.path, code!("as __wire::Make<__Kind_{i}>>::make()"));
