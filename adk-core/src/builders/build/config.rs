@@ -1,4 +1,4 @@
-//! Trees from a config: data in ADK's agent-config fields, from any format that serde reads.
+//! Trees from a config with the fields of ADK's agent configs, in any format that serde reads.
 
 mod agent;
 mod awaits;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl Tree {
-    /// A tree from a config: an agent with ADK's fields, its agents inside of it.
+    /// Creates a tree from a config: an agent with ADK's fields that contains its sub-agents.
     ///
     /// | field | of | |
     /// |---|---|---|
@@ -32,7 +32,7 @@ impl Tree {
     /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; not of ADK |
     /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; not of ADK |
     ///
-    /// A format other than JSON is read into a [`Value`] by its own crate.
+    /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -54,7 +54,8 @@ impl Tree {
     /// ```
     ///
     /// # Errors
-    /// All that is wrong with it, each fault with its place. The flow of keys and exits is checked only if every agent could be read:
+    /// Returns all faults of the config, each with its place. The flow of keys and exits is checked
+    /// only if every agent is readable:
     ///
     /// ```
     /// # use adk_core as adk;
@@ -93,13 +94,13 @@ impl Tree {
     }
 }
 
-/// The keys with initial values.
+/// Reads the keys with initial values.
 fn state(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> Vec<(Key, Arc<Value>)> {
     let all = fields.object("state", &mut reader.faults).into_iter().flatten();
     all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone()))).collect()
 }
 
-/// A key whose type is that of its first value, where that says it.
+/// Returns a key with the type of its initial value, if the JSON determines the type.
 pub(crate) fn key_of(key: &str, value: &Value) -> Key {
     match value {
         Value::String(_) => Key::of::<String>(key),

@@ -1,4 +1,5 @@
-//! A tree as a flat list of steps, and the [`Spec`] of it: the same data that `workflow!` writes as a const.
+//! [`Flat`]: a tree as a flat list of steps, and its [`Spec`]. `workflow!` writes this data as a
+//! const.
 
 use super::item::{BlockKind, Item, Placed, TreeBlock};
 use crate::Name;
@@ -8,7 +9,7 @@ use crate::spec::{AgentKind, AgentMeta, Key, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
 use std::sync::Arc;
 
-/// A step with what it refers to, owned.
+/// A step that owns its agent or block.
 pub(super) struct FlatStep {
     pub(super) name: Name,
     kind: FlatKind,
@@ -22,7 +23,7 @@ enum FlatKind {
     End,
 }
 
-/// What a spec is made of.
+/// The owned data of a spec.
 pub(super) struct Flat {
     pub(super) name: Name,
     pub(super) steps: Vec<FlatStep>,
@@ -56,7 +57,7 @@ impl Flat {
         self.block(step).map(|block| &block.callbacks)
     }
 
-    /// The place of a step in a config.
+    /// Returns the place of a step in a config.
     pub(super) fn place(&self, step: usize) -> &str {
         match self.steps.get(step).map(|step| &step.kind) {
             Some(FlatKind::Agent(placed)) => &placed.place,
@@ -65,7 +66,7 @@ impl Flat {
         }
     }
 
-    /// The last step of a block; the step itself for an agent.
+    /// Returns the last step of a block, or the step itself for an agent.
     pub(super) fn end(&self, step: usize) -> usize {
         self.steps.get(step).map_or(step, |step| step.end)
     }
@@ -115,7 +116,7 @@ fn close(steps: &mut Vec<FlatStep>, open: usize) {
     }
 }
 
-/// The lists that a spec refers to.
+/// The lists to which a spec refers.
 pub(super) struct SpecLists<'a> {
     steps: Vec<Step<'a>>,
     states: Vec<KeySpec<'a>>,
@@ -125,7 +126,7 @@ pub(super) struct SpecLists<'a> {
     exits: Vec<&'a str>,
 }
 
-/// The tree as data, and as an agent.
+/// The descriptions of a tree: as a workflow and as an agent.
 pub(super) struct Views<'a> {
     pub(super) spec: Spec<'a>,
     pub(super) meta: AgentMeta<'a>,
@@ -195,11 +196,11 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
         FlatKind::Branch => Step::new("", StepKind::Branch, step.end),
         FlatKind::End => Step::new("", StepKind::End, step.end),
     };
-    // The first step is the tree itself, whose name is in the spec.
+    // The first step is the tree itself, and the spec holds its name.
     if at == 0 { spec.unnamed() } else { spec }
 }
 
-/// What is written somewhere in the tree, each key once.
+/// Returns the keys that agents of the tree write, each key once.
 fn written_keys(flat: &Flat) -> Vec<KeySpec<'_>> {
     let mut all: Vec<KeySpec<'_>> = Vec::new();
     for key in flat.agents().flat_map(|meta| meta.writes) {

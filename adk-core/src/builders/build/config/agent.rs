@@ -1,4 +1,4 @@
-//! One agent of a config, and those inside of it.
+//! [`ConfigReader`]: reads an agent of a config, with the agents inside of it.
 
 use super::Registry;
 use super::callbacks::{AGENT_CALLBACKS, LLM_CALLBACKS};
@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent", "AwaitAgent"];
 
-/// Reads configs, and goes on after a fault.
+/// Reads configs and continues after a fault.
 pub(super) struct ConfigReader<'r> {
     pub(super) registry: &'r Registry,
     pub(super) faults: Vec<Fault>,
-    /// The documents that are being read, the outermost first.
+    /// The documents that are being read, from the outermost to the innermost.
     open: Vec<String>,
-    /// How many agents had no name that could be read.
+    /// The number of agents without a readable name.
     nameless: usize,
 }
 
@@ -40,7 +40,8 @@ impl<'r> ConfigReader<'r> {
         self.faults.push(fault(check, place.into(), fact));
     }
 
-    /// Something that was not read; what it is called cannot be mistaken for a name.
+    /// Returns a stub for an unreadable agent. The name of the stub cannot be the name of another
+    /// agent.
     fn unread_agent(&mut self) -> SubAgent {
         let name = self.no_name();
         stub_agent(&name)
@@ -51,7 +52,7 @@ impl<'r> ConfigReader<'r> {
         format!("unread_agent_{}", self.nameless)
     }
 
-    /// An agent: its fields, or the name of one.
+    /// Reads an agent: its fields, or the name of an agent.
     pub(super) fn agent(&mut self, value: &Value, place: &str, depth: usize) -> SubAgent {
         if depth > DEEPEST {
             let fact = format!("more than {DEEPEST} agents are nested; help: make the tree flatter");
@@ -131,7 +132,7 @@ impl<'r> ConfigReader<'r> {
         agent
     }
 
-    /// An agent by its fields.
+    /// Reads an agent from its fields.
     pub(super) fn fields(&mut self, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let class = if fields.value("agent_class").is_some() {
             fields.text("agent_class", &mut self.faults).unwrap_or_default()
@@ -167,13 +168,13 @@ impl<'r> ConfigReader<'r> {
                 self.block(class, block, fields, depth)
             }
             other => {
-                // A class that is no text was reported.
+                // A class that is not a text is reported already.
                 if !other.is_empty() {
                     let known = CLASSES.iter().copied();
                     let fact = unresolved_fact(&format!("there is no agent class `{other}`"), other, known);
                     self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
                 }
-                // What is inside of it is looked at nevertheless.
+                // The agents inside are still checked.
                 let _ = self.sub_agents(&mut fields, depth);
                 stub_agent(&name)
             }
@@ -199,7 +200,8 @@ impl<'r> ConfigReader<'r> {
     fn sub_agents(&mut self, fields: &mut ConfigFields<'_>, depth: usize) -> Vec<SubAgent> {
         let place = fields.place_of("sub_agents");
         let Some(all) = fields.list("sub_agents", &mut self.faults) else {
-            // A value that is no list means an agent that was not read: it was not left empty.
+            // A value that is not a list counts as an unreadable agent, so the block does not count
+            // as empty.
             return fields.value("sub_agents").map(|_| self.unread_agent()).into_iter().collect();
         };
         let all = all.iter().enumerate();
@@ -281,7 +283,7 @@ impl<'r> ConfigReader<'r> {
         agent.sub_agents(agents).into_agent()
     }
 
-    /// A JSON schema, or the name of one or of a type. `name` is no word of JSON schemas.
+    /// Reads a JSON schema, or the name of a schema or type. JSON schemas have no keyword `name`.
     pub(super) fn output(&mut self, fields: &mut ConfigFields<'_>) -> Option<OutputType> {
         let place = fields.place_of("output_schema");
         let value = fields.value("output_schema")?;
@@ -361,7 +363,7 @@ fn generation(
     agent
 }
 
-/// Stands for an agent that cannot be read: nothing more is said about it. It is never run.
+/// A stub for an unreadable agent. No further fault is reported about it, and it never runs.
 struct UnreadAgent(About);
 
 pub(super) fn stub_agent(name: &str) -> SubAgent {

@@ -1,4 +1,4 @@
-//! An `AwaitAgent` of a config: a step that waits for a value from outside.
+//! `AwaitAgent` of a config: a step that waits for a value from outside.
 
 use super::agent::ConfigReader;
 use super::fields::{ConfigFields, fault};
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl ConfigReader<'_> {
-    /// Its name: without one, that of its key.
+    /// Reads the name of an `AwaitAgent`. The default is the name of its key.
     pub(super) fn name_of_await(&mut self, fields: &mut ConfigFields<'_>) -> String {
         match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
             (Some(_), _) => self.name(fields),
             (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
-            // The reader of the key reports its errors.
+            // The code that reads the key reports its faults.
             (None, _) => self.no_name(),
         }
     }
@@ -33,7 +33,7 @@ impl ConfigReader<'_> {
                 None
             }
         };
-        // An error of a schema is reported once: no value is checked against it.
+        // A fault of a schema is reported once, so no value is checked against the schema.
         let is_text = fields.value("output_schema").is_none();
         let (form, key_of): (Form, fn(String) -> Key) = match self.output(&mut fields) {
             Some(OutputType::Type { output, key }) if output.schema.is_some() => (Form::Type(output), key),
@@ -71,13 +71,13 @@ impl ConfigReader<'_> {
             Some(key) => Await::of(name, key_of(key.to_owned()), question, form, by)
                 .until(timeout, default)
                 .into_agent(),
-            // Without a key that can be read, nothing is known of what it writes.
+            // The written key of an agent without a readable key is unknown.
             None => super::agent::stub_agent(&name),
         }
     }
 }
 
-/// A length of time as `workflow!` reads it.
+/// Reads a duration, in the syntax of `workflow!`.
 fn timeout(fields: &mut ConfigFields<'_>, faults: &mut Vec<Fault>) -> Option<Duration> {
     let text = fields.text("timeout", faults)?;
     let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";

@@ -1,4 +1,4 @@
-//! The callbacks that a config names.
+//! Callbacks in a config.
 
 use super::agent::ConfigReader;
 use super::fields::{ConfigFields, join_place, unresolved_fact};
@@ -6,16 +6,17 @@ use super::registry::Callbacks;
 use crate::check::Check;
 use serde_json::Value;
 
-/// Adds those of a kind from what is registered under a name; whether there are any.
+/// A function that adds the callbacks of one kind from a registry entry, and returns whether the
+/// entry has any.
 pub(super) type Add = fn(into: &mut Callbacks, from: &Callbacks) -> bool;
 
-/// The fields of every agent.
+/// The callback fields of every agent.
 pub(super) const AGENT_CALLBACKS: [(&str, Add); 2] = [
     ("before_agent_callbacks", |into, from| into.agent.add_before(&from.agent)),
     ("after_agent_callbacks", |into, from| into.agent.add_after(&from.agent)),
 ];
 
-/// The fields of an LLM agent besides.
+/// The additional callback fields of an LLM agent.
 pub(super) const LLM_CALLBACKS: [(&str, Add); 6] = [
     ("before_model_callbacks", |into, from| into.model.add_before(&from.model)),
     ("after_model_callbacks", |into, from| into.model.add_after(&from.model)),
@@ -26,7 +27,7 @@ pub(super) const LLM_CALLBACKS: [(&str, Add); 6] = [
 ];
 
 impl ConfigReader<'_> {
-    /// The callbacks of an agent, in the order of their lists.
+    /// Reads the callbacks of an agent, in the order of their lists.
     pub(super) fn callbacks(
         &mut self,
         kinds: &[(&'static str, Add)],
@@ -60,7 +61,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// A name, or an object that holds one, with its place.
+    /// Reads a name, or an object that contains one, and returns it with its place.
     pub(super) fn reference<'v>(
         &mut self,
         value: &'v Value,

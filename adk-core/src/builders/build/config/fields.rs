@@ -1,4 +1,5 @@
-//! The fields of an object, read with their places. What is not asked for is unknown.
+//! [`ConfigFields`]: the fields of an object with their places. A field that the reader does not
+//! request is reported as unknown.
 
 use crate::check::{Check, Fault};
 use crate::runtime::tool::schema::shown;
@@ -7,7 +8,7 @@ use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// The fields of an agent or of a part of one.
+/// The fields of an agent or of a part of an agent.
 pub(super) struct ConfigFields<'v> {
     all: &'v Map<String, Value>,
     /// The place of the object; empty for the root.
@@ -15,7 +16,7 @@ pub(super) struct ConfigFields<'v> {
     asked: Vec<&'static str>,
 }
 
-/// The place of something below another.
+/// Returns the place of an inner value.
 pub(super) fn join_place(place: &str, inner: &str) -> String {
     if place.is_empty() || place.ends_with(' ') || inner.starts_with('[') {
         format!("{place}{inner}")
@@ -24,7 +25,7 @@ pub(super) fn join_place(place: &str, inner: &str) -> String {
     }
 }
 
-/// What is wrong at a place.
+/// Creates a fault at a place.
 pub(super) fn fault(check: Check, place: String, fact: &str) -> Fault {
     Fault::new(check, "", fact).at(place)
 }
@@ -45,7 +46,7 @@ impl<'v> ConfigFields<'v> {
         self.all.get(field).filter(|value| !value.is_null())
     }
 
-    /// The value as a type, or that it is of another.
+    /// Reads a value as a type, or reports that the value has another type.
     fn read_as<T>(
         &mut self,
         field: &'static str,
@@ -70,7 +71,7 @@ impl<'v> ConfigFields<'v> {
         self.read_as(field, "true or false", faults, Value::as_bool)
     }
 
-    /// A number from a range.
+    /// Reads a number from a range.
     pub(super) fn number(
         &mut self,
         field: &'static str,
@@ -93,7 +94,7 @@ impl<'v> ConfigFields<'v> {
         self.read_as(field, "an object", faults, Value::as_object)
     }
 
-    /// A whole number that is 0 or more and not too large for its type.
+    /// Reads a whole number that is 0 or more and fits its type.
     pub(super) fn whole<T: TryFrom<i128>>(
         &mut self,
         field: &'static str,
@@ -104,7 +105,7 @@ impl<'v> ConfigFields<'v> {
         })
     }
 
-    /// A limit of a block: 1 or more. One that is wrong counts as one that is there.
+    /// Reads a limit of a block, 1 or more. A wrong limit is reported and counts as present.
     pub(super) fn limit(&mut self, field: &'static str, name: &str, faults: &mut Vec<Fault>) -> Option<u32> {
         self.value(field)?;
         let Some(number) = self.read_as(field, "a whole number, 1 or more", faults, integer) else {
@@ -119,7 +120,7 @@ impl<'v> ConfigFields<'v> {
         }
     }
 
-    /// Says which fields nobody asked for.
+    /// Reports the fields that the reader has not requested.
     pub(super) fn finish(self, what: &str, faults: &mut Vec<Fault>) {
         for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
             let help = match nearest(field, self.asked.iter().copied()) {
@@ -136,7 +137,7 @@ fn integer(value: &Value) -> Option<i128> {
     value.as_number().and_then(serde_json::Number::as_i128)
 }
 
-/// A name that has to be one of those that are known.
+/// Returns the message for a name that is not a known name.
 pub(super) fn unresolved_fact<'k>(
     fact: &str,
     name: &str,

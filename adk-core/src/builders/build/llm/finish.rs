@@ -1,4 +1,4 @@
-//! An LLM agent from what its builder was told, and what is wrong with it.
+//! Checks the fields of an [`LlmAgentBuilder`] and creates the agent.
 
 use super::{LlmAgentBuilder, OutputType};
 use crate::agents::about::Parts;
@@ -13,17 +13,18 @@ use crate::spec::{AgentKind, Key, schema};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
-    /// All that is wrong with it and the agents below it.
+    /// Returns all faults of the agent and of the agents below it.
     pub fn check(&self) -> Vec<Fault> {
         Tree::new(self.clone().part().0, self.options.clone()).check()
     }
 
-    /// The agent.
+    /// Builds the agent.
     ///
-    /// Placed in a tree it is checked with the whole, so what it reads is not looked at here.
+    /// The check ignores the flow of keys, because the tree that contains the agent is checked as a
+    /// whole.
     ///
     /// # Errors
-    /// When something else is wrong with it: all of that.
+    /// Returns all other faults of the agent.
     pub fn build(self) -> Result<LlmAgent, BuildError> {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
@@ -41,7 +42,7 @@ impl LlmAgentBuilder {
         SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
     }
 
-    /// What is wrong with it by itself.
+    /// Returns the faults of the agent itself.
     fn own_faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for tool in &self.tools {
@@ -70,21 +71,23 @@ impl LlmAgentBuilder {
             faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
         faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.key_fault(key)));
-        // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
+        // The handover targets are not in a tree of their own. Faults of a step inside of a target
+        // are in its description.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
                 let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();
                 faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
             }
         }
-        // Blocks below it are trees of their own.
+        // Blocks below the agent are trees of their own.
         let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
         let inner = blocks.flat_map(|part| Tree::from_item(part.0.clone()).check());
         faults.extend(inner.filter(|fault| !fault.is_of_flow()));
         faults
     }
 
-    /// A key that could be written, and read by nothing but code: `{no key}` is text to a prompt.
+    /// Returns the fault of an output key that only code can read: a prompt treats `{no key}` as
+    /// text.
     fn key_fault(&self, key: &str) -> Fault {
         let name = key.rsplit(':').next().unwrap_or_default();
         let suggestion = name.replace(|c: char| !c.is_alphanumeric(), "_");
