@@ -171,7 +171,7 @@ macro_rules! block {
         ///
         /// Cheap to clone.
         ///
-        /// # How it runs is fixed
+        /// # The run function is fixed
         ///
         /// ADK Go accepts a run function for a workflow agent and fails when the agent is created.
         /// Here such a function does not compile: the builder has no method for it, and the type
@@ -193,7 +193,7 @@ macro_rules! block {
         /// }
         /// ```
         ///
-        /// What runs in another way is an agent of its own: [`Agent`](crate::Agent) by hand, or `#[agent]` on a function.
+        /// For other control flow, implement [`Agent`](crate::Agent), or put `#[agent]` on a function.
         #[derive(Clone, Debug)]
         pub struct $agent(Tree);
 

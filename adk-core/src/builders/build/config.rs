@@ -19,18 +19,18 @@ use std::sync::Arc;
 impl Tree {
     /// Creates a tree from a config: an agent with ADK's fields that contains its sub-agents.
     ///
-    /// | field | of | |
+    /// | field | agents | value |
     /// |---|---|---|
-    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`, and `AwaitAgent`, which is not of ADK |
-    /// | `name`, `description`, `sub_agents` | all; of an `AwaitAgent` only `name` | an agent in `sub_agents` is a config, `{config_path: NAME}` of a document of the registry, `{code: NAME}` of an agent of it, or either by its name alone |
+    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`, and `AwaitAgent`, which ADK does not have |
+    /// | `name`, `description`, `sub_agents` | all; an `AwaitAgent` has only `name` | an agent in `sub_agents` is a config, `{config_path: NAME}` for a document of the registry, `{code: NAME}` for an agent of the registry, or only the name of either |
     /// | `max_iterations` | `LoopAgent` | 1 or more |
-    /// | `max_concurrency` | `ParallelAgent` | 1 or more; not of ADK |
-    /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` of a type or schema of the registry |
-    /// | `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the name is by default the key; without a schema the answer is text; `by` is the role that may answer, or `other` for each user but the one who began the run; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
-    /// | `before_agent_callbacks`, `after_agent_callbacks` | all but `AwaitAgent` | by name, or as `{name: NAME}` |
-    /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
-    /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; not of ADK |
-    /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; not of ADK |
+    /// | `max_concurrency` | `ParallelAgent` | 1 or more; ADK does not have this field |
+    /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | a tool is a name or `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` for a type or schema of the registry |
+    /// | `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the default of the name is the key; without a schema the answer is text; `by` is the role that may answer, or `other` for every user except the one who began the run; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
+    /// | `before_agent_callbacks`, `after_agent_callbacks` | all except `AwaitAgent` | a callback is a name or `{name: NAME}` |
+    /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and the three for `tool` | `LlmAgent` | a callback is a name or `{name: NAME}` |
+    /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; ADK does not have this field |
+    /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; ADK does not have these fields |
     ///
     /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///

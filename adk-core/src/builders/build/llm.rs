@@ -230,8 +230,8 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Sets how many answers the model may give until one fits the output type, 1 or more. Each
-    /// retry tells the model what is wrong and where. Default: 3. Each attempt counts as a turn.
+    /// Sets how many answers the model may give until one fits the output type, 1 or more. A retry
+    /// shows the model the fault and its place. Default: 3. Each attempt counts as a turn.
     #[must_use]
     pub fn answer_attempts(mut self, attempts: u32) -> Self {
         self.answer_attempts = Some(attempts);

@@ -292,7 +292,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
 
 fn single_agent_fault(name: &str, word: &str) -> Fault {
     let fact = format!(
-        "`{word}` is for a single agent, and `{name}` is made of several; help: say it of one of them"
+        "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of them"
     );
     Fault::new(Check::FieldUnknown, name, fact)
 }

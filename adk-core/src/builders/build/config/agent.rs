@@ -90,7 +90,7 @@ impl<'r> ConfigReader<'r> {
                 self.fields(ConfigFields::new(all, place), depth)
             }
             other => {
-                let fact = format!("an agent is {}; help: expected its fields, or a name", shown(other));
+                let fact = format!("an agent is {}; help: write its fields, or a name", shown(other));
                 self.fault(Check::Syntax, place, &fact);
                 self.unread_agent()
             }
@@ -253,7 +253,7 @@ impl<'r> ConfigReader<'r> {
             Some("prompt") => agent = agent.include_contents(IncludeContents::Prompt),
             None | Some("default") => {}
             Some(other) => {
-                let fact = format!("`include_contents` is `{other}`; help: it is `default` or `none`");
+                let fact = format!("`include_contents` is `{other}`; help: write `default` or `none`");
                 faults.push(fault(Check::Syntax, fields.place_of("include_contents"), &fact));
             }
         }
@@ -294,7 +294,7 @@ impl<'r> ConfigReader<'r> {
         }
         if !value.is_string() && !value.is_object() {
             let fact =
-                format!("an output schema is {}; help: expected its name, or a JSON schema", shown(value));
+                format!("an output schema is {}; help: write its name, or a JSON schema", shown(value));
             self.fault(Check::Syntax, place, &fact);
             return None;
         }
@@ -354,7 +354,7 @@ fn generation(
     if let Some(texts) = fields.list("stop_sequences", faults) {
         let place = fields.place_of("stop_sequences");
         for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
-            let fact = format!("a text that ends the answer is {}; help: expected a string", shown(value));
+            let fact = format!("a text that ends the answer is {}; help: write a string", shown(value));
             faults.push(fault(Check::Syntax, join_place(&place, &format!("[{at}]")), &fact));
         }
         agent = agent.stop(texts.iter().filter_map(Value::as_str));

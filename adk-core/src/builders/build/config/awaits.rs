@@ -82,7 +82,7 @@ fn timeout(fields: &mut ConfigFields<'_>, faults: &mut Vec<Fault>) -> Option<Dur
     let text = fields.text("timeout", faults)?;
     let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";
     let fact = match millis(text) {
-        Some(0) => format!("a timeout of zero leaves nobody the time to answer; {help}"),
+        Some(0) => format!("the timeout is zero; {help}"),
         Some(millis) => return Some(Duration::from_millis(millis)),
         None => format!("{text:?} is no length of time; {help}"),
     };

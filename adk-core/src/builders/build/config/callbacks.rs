@@ -75,7 +75,7 @@ impl ConfigReader<'_> {
                 let place = fields.place_of("name");
                 let name = fields.text("name", &mut self.faults);
                 if all.get("name").is_none() {
-                    let fact = format!("a {what} has no name; help: say which one, as in `{{name: NAME}}`");
+                    let fact = format!("a {what} has no name; help: write one, as in `{{name: NAME}}`");
                     self.fault(Check::Syntax, &*place, &fact);
                 }
                 fields.finish(&format!("a reference to a {what}"), &mut self.faults);
@@ -83,7 +83,7 @@ impl ConfigReader<'_> {
             }
             other => {
                 let fact = format!(
-                    "a {what} is {}; help: expected its name",
+                    "a {what} is {}; help: write its name",
                     crate::runtime::tool::schema::shown(other)
                 );
                 self.fault(Check::Syntax, place, &fact);

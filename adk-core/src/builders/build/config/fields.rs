@@ -57,7 +57,7 @@ impl<'v> ConfigFields<'v> {
         let value = self.value(field)?;
         let read = read(value);
         if read.is_none() {
-            let fact = format!("`{field}` is {}; help: expected {expected}", shown(value));
+            let fact = format!("`{field}` is {}; help: write {expected}", shown(value));
             faults.push(fault(Check::Syntax, self.place_of(field), &fact));
         }
         read
@@ -124,7 +124,7 @@ impl<'v> ConfigFields<'v> {
     pub(super) fn finish(self, what: &str, faults: &mut Vec<Fault>) {
         for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
             let help = match nearest(field, self.asked.iter().copied()) {
-                None => format!("it has {}", list_names(self.asked.iter().copied())),
+                None => format!("use {}", list_names(self.asked.iter().copied())),
                 Some(near) => format!("did you mean `{near}`?"),
             };
             let fact = format!("{what} has no field `{field}`; help: {help}");
@@ -144,12 +144,14 @@ pub(super) fn unresolved_fact<'k>(
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> String {
     match (nearest(name, known.clone()), known.clone().next()) {
-        (None, None) => format!("{fact}; help: the registry has none"),
-        (None, Some(_)) => format!("{fact}; help: there is {}", list_names(known)),
+        (None, None) => format!("{fact}; help: add it to the registry"),
+        (None, Some(_)) => format!("{fact}; help: use {}", list_names(known)),
         (Some(near), _) => format!("{fact}; help: did you mean `{near}`?"),
     }
 }
 
+/// Lists the names to choose from.
 fn list_names<'k>(names: impl Iterator<Item = &'k str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    if let [name] = &*names { name.clone() } else { format!("one of {}", names.join(", ")) }
 }

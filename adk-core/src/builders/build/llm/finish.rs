@@ -57,13 +57,13 @@ impl LlmAgentBuilder {
         }
         if self.settings.max_turns == Some(0) {
             let fact = format!(
-                "`max_turns` of agent `{}` is 0; help: an agent makes at least one model call",
+                "`max_turns` of agent `{}` is 0; help: use 1 or more, because a turn makes at least one model call",
                 self.name
             );
             faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
         if self.answer_attempts == Some(0) {
-            let fact = format!("`answer_attempts` of agent `{}` is 0; help: 1 or more", self.name);
+            let fact = format!("`answer_attempts` of agent `{}` is 0; help: use 1 or more", self.name);
             faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
         if let Some(fault) = self.include_contents.fault(self.compact) {
