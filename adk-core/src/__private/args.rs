@@ -131,7 +131,7 @@ impl Declare {
         mut self,
         name: &'static str,
         description: &str,
-        arg: &impl DeclaredParam<Of = T>,
+        arg: &impl DeclaredParam<Type = T>,
         default: impl FnOnce() -> T,
     ) -> Self
     where

@@ -36,18 +36,18 @@ impl RunResources {
 pub trait DeclaresNeeds {}
 
 /// The type whose [`Needs`] a workflow requires of a step or a tool:
-/// `<T as NeedsOf<{ ItemFacts::<T>::NEEDS }>>::Of`.
+/// `<T as NeedsOf<{ ItemFacts::<T>::NEEDS }>>::Type`.
 pub trait NeedsOf<const SAYS: bool> {
     /// The type itself, or [`NoNeeds`].
-    type Of;
+    type Type;
 }
 
 impl<T> NeedsOf<true> for T {
-    type Of = T;
+    type Type = T;
 }
 
 impl<T> NeedsOf<false> for T {
-    type Of = NoNeeds;
+    type Type = NoNeeds;
 }
 
 /// A type that needs no resources.

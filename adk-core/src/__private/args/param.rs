@@ -71,7 +71,7 @@ pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 /// A parameter as a declaration shows it.
 pub trait DeclaredParam {
     /// The type of the argument.
-    type Of;
+    type Type;
 
     /// Returns the schema and whether the argument may be absent, or `None` for a parameter that is
     /// not an argument.
@@ -79,10 +79,10 @@ pub trait DeclaredParam {
 }
 
 macro_rules! arguments {
-    ($($(#[$doc:meta])* $name:ident<$($generic:ident)?>($of:ty) -> $held:ty, $wrap:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident<$($generic:ident)?>($value:ty) -> $held:ty, $wrap:expr;)+) => {$(
         $(#[$doc])*
         #[derive(Debug)]
-        pub struct $name$(<$generic>)?(Handle<$of>);
+        pub struct $name$(<$generic>)?(Handle<$value>);
 
         impl$(<$generic>)? $name$(<$generic>)? {
             /// Reads the argument.
@@ -101,14 +101,14 @@ macro_rules! arguments {
                 &self,
                 call: &mut ToolInvocation<'_>,
                 name: &str,
-                default: impl FnOnce() -> $of,
+                default: impl FnOnce() -> $value,
             ) -> Result<$held, ToolError> {
                 self.0.__take_or(call, name, default).map($wrap)
             }
         }
 
         impl$(<$generic>)? DeclaredParam for $name$(<$generic>)? {
-            type Of = $of;
+            type Type = $value;
 
             fn declared(&self) -> Option<(MakeSchema, bool)> {
                 Some((self.0.schema, self.0.optional))
@@ -193,7 +193,7 @@ fn second_context_error() -> ToolError {
 }
 
 impl DeclaredParam for ContextArg {
-    type Of = ();
+    type Type = ();
 
     fn declared(&self) -> Option<(MakeSchema, bool)> {
         None
@@ -201,7 +201,7 @@ impl DeclaredParam for ContextArg {
 }
 
 impl DeclaredParam for SharedContextArg {
-    type Of = ();
+    type Type = ();
 
     fn declared(&self) -> Option<(MakeSchema, bool)> {
         None

@@ -29,13 +29,13 @@ impl<T: Numbered, const N: usize> Numbered for [T; N] {
 }
 
 macro_rules! numbered {
-    ($($ty:ty)*; $($of:ident<$($parameter:ident),*>)*; $(($($part:ident)*))*) => {
+    ($($ty:ty)*; $($generic:ident<$($parameter:ident),*>)*; $(($($part:ident)*))*) => {
         $(impl Numbered for $ty {
             const NUMBER: u64 = of_name(stringify!($ty));
         })*
-        $(impl<$($parameter: Numbered),*> Numbered for $of<$($parameter),*> {
+        $(impl<$($parameter: Numbered),*> Numbered for $generic<$($parameter),*> {
             const NUMBER: u64 = {
-                let number = of_name(stringify!($of));
+                let number = of_name(stringify!($generic));
                 $(let number = with(number, $parameter::NUMBER);)*
                 number
             };
@@ -64,37 +64,37 @@ mod tests {
 
     #[test]
     fn each_type_has_a_number_of_its_own() {
-        fn of<T: Numbered>() -> (&'static str, u64) {
+        fn number<T: Numbered>() -> (&'static str, u64) {
             (std::any::type_name::<T>(), T::NUMBER)
         }
         let all = [
-            of::<String>(),
-            of::<bool>(),
-            of::<u32>(),
-            of::<i32>(),
-            of::<u64>(),
-            of::<serde_json::Value>(),
-            of::<Option<String>>(),
-            of::<Vec<String>>(),
-            of::<Vec<Vec<String>>>(),
-            of::<Vec<Option<String>>>(),
-            of::<Option<Vec<String>>>(),
-            of::<[String; 2]>(),
-            of::<[String; 3]>(),
-            of::<HashSet<String>>(),
-            of::<HashMap<String, u32>>(),
-            of::<HashMap<u32, String>>(),
-            of::<BTreeMap<String, u32>>(),
-            of::<()>(),
-            of::<(String, u32)>(),
-            of::<(u32, String)>(),
-            of::<((String, u32), u32)>(),
-            of::<(String, (u32, u32))>(),
-            of::<(String, u32, u32)>(),
-            of::<Secret<String>>(),
-            of::<Secret<u32>>(),
-            of::<Vec<Secret<u32>>>(),
-            of::<HashMap<String, Secret<u32>>>(),
+            number::<String>(),
+            number::<bool>(),
+            number::<u32>(),
+            number::<i32>(),
+            number::<u64>(),
+            number::<serde_json::Value>(),
+            number::<Option<String>>(),
+            number::<Vec<String>>(),
+            number::<Vec<Vec<String>>>(),
+            number::<Vec<Option<String>>>(),
+            number::<Option<Vec<String>>>(),
+            number::<[String; 2]>(),
+            number::<[String; 3]>(),
+            number::<HashSet<String>>(),
+            number::<HashMap<String, u32>>(),
+            number::<HashMap<u32, String>>(),
+            number::<BTreeMap<String, u32>>(),
+            number::<()>(),
+            number::<(String, u32)>(),
+            number::<(u32, String)>(),
+            number::<((String, u32), u32)>(),
+            number::<(String, (u32, u32))>(),
+            number::<(String, u32, u32)>(),
+            number::<Secret<String>>(),
+            number::<Secret<u32>>(),
+            number::<Vec<Secret<u32>>>(),
+            number::<HashMap<String, Secret<u32>>>(),
         ];
         for (i, (a, number)) in all.iter().enumerate() {
             assert!(*number > NONE, "{a}");

@@ -37,7 +37,7 @@ pub(super) fn of_agent(name: &Ident, tools: Vec<Ident>) -> TokenStream {
 }
 
 fn bound(of: Ident) -> TokenStream {
-    quote!(<#of as __adk::resources::NeedsOf<{ __wire::ItemFacts::<#of>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
+    quote!(<#of as __adk::resources::NeedsOf<{ __wire::ItemFacts::<#of>::NEEDS }>>::Type: __adk::resources::Needs<__R>,)
 }
 
 /// Nobody asks one that needs nothing.
