@@ -58,7 +58,7 @@ const fn valid(number: u64) -> u64 {
     if number > NONE { number } else { number + 4 }
 }
 
-/// The number of a type that is spelled as a `Vec`; `list` is what `Of` of the runtime says of it.
+/// The number of a type that is spelled as a `Vec`; `list` is what `KeyFacts` of the runtime says of it.
 pub const fn listed(number: u64, list: usize) -> u64 {
     if number == NONE && list == 1 { LISTED } else { number }
 }
