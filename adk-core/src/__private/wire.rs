@@ -262,8 +262,8 @@ pub struct Exactly<T> {
     pub value: T,
 }
 
-/// Returns the maximum of model calls in one turn of an agent without tools: the declared number, 1
-/// for text, and the number of answer attempts for other types.
+/// Returns the maximum number of model calls in one turn of an agent without tools: the declared
+/// number, 1 for text, and the number of answer attempts for other types.
 pub const fn max_turns(is_text: bool, declared: Option<u32>) -> Option<u32> {
     match declared {
         None if is_text => Some(1),

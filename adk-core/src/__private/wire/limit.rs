@@ -40,19 +40,19 @@ macro_rules! limits {
     )*};
 }
 limits! {
-    /// The maximum of rounds of a loop.
+    /// The maximum number of rounds of a loop.
     Max, max:
         "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
         "expected a whole number";
-    /// The maximum of concurrent branches.
+    /// The maximum number of concurrent branches.
     MaxConcurrency, max_concurrency:
         "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
         "expected a whole number";
-    /// The maximum of elements of an `each`.
+    /// The maximum number of elements of an `each`.
     MaxElements, max_elements:
         "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of elements, 1 or more, as in `max = 20`",
         "expected a whole number";
-    /// The maximum of attempts.
+    /// The maximum number of attempts.
     MaxAttempts, attempts:
         "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest number of attempts, 1 or more, as in `attempts = 3`",
         "expected a whole number";

@@ -309,8 +309,8 @@ block!(
 impl LiveIf<true> for SequentialAgent {}
 
 impl LoopAgentBuilder {
-    /// Sets the maximum of rounds, 1 or more. Without a maximum, the loop runs until an agent ends
-    /// it. If no agent in the loop can end it, the flow check reports a fault.
+    /// Sets the maximum number of rounds, 1 or more. Without a maximum, the loop runs until an
+    /// agent ends it. If no agent in the loop can end it, the flow check reports a fault.
     #[must_use]
     pub fn max_iterations(mut self, rounds: u32) -> Self {
         self.kind = BlockKind::Loop { max: Some(rounds) };
@@ -319,7 +319,7 @@ impl LoopAgentBuilder {
 }
 
 impl ParallelAgentBuilder {
-    /// Sets the maximum of concurrent agents, 1 or more. Without a maximum, all agents run
+    /// Sets the maximum number of concurrent agents, 1 or more. Without a maximum, all agents run
     /// concurrently.
     #[must_use]
     pub fn max_concurrency(mut self, agents: u32) -> Self {

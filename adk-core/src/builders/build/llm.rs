@@ -188,7 +188,7 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Sets the maximum of tokens in an answer.
+    /// Sets the maximum number of tokens in an answer.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.settings.generation.max_output_tokens = Some(tokens);
@@ -223,7 +223,7 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Sets the maximum of model calls in one turn, 1 or more. Default: no limit.
+    /// Sets the maximum number of model calls in one turn, 1 or more. Default: no limit.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.settings.max_turns = Some(turns);
