@@ -7,7 +7,7 @@
 //! returns: there its type needs no name, and it may borrow from the parameters.
 //!
 //! The type that a body returns may be partly unknown, as in `Ok(None)` or `Err("no".into())`.
-//! [`InferredReturn`] fills in such parts.
+//! `InferredReturn` fills in such parts.
 
 use super::inferred_return::InferredReturn;
 use crate::models::model::{ModelRequest, ModelResponse};
