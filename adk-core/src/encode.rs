@@ -1,7 +1,9 @@
-//! Encoding of values as JSON: [`to_json`] makes the [`Value`] that is kept of a value of the program.
+//! Encoding of values as JSON: [`to_json`] returns the [`Value`] that is stored for a value of the
+//! program.
 //!
-//! `serde_json::to_value` turns NaN and infinities into null, and takes integers of 128 bits only where its feature
-//! `arbitrary_precision` is on. Both are errors here, which name the place inside of the value.
+//! `serde_json::to_value` turns NaN and infinities into null, and accepts 128-bit integers only
+//! with its feature `arbitrary_precision`. Here both are errors, which name the position inside the
+//! value.
 
 use crate::{Error, ErrorKind};
 use serde::ser::{self, Error as _, Serialize, Serializer};
@@ -9,27 +11,28 @@ use serde_json::value::Serializer as JsonSerializer;
 use serde_json::{Map, Value};
 use std::fmt::{self, Display, Write as _};
 
-/// The prefix of struct names that `serde_json` keeps for itself. With `arbitrary_precision` its numbers are structs of
-/// such a name, and with `raw_value` its `RawValue` is one. Other serializers have to pass them on as they are.
+/// The prefix of the struct names that `serde_json` reserves. With `arbitrary_precision` its
+/// numbers are structs of such a name, and with `raw_value` its `RawValue` is one. Other
+/// serializers must pass them on unchanged.
 pub(crate) const PRIVATE_STRUCT: &str = "$serde_json::private::";
 
-/// The JSON of a value.
+/// Encodes a value as JSON.
 ///
 /// # Errors
-/// When some part of the value has no form in JSON.
+/// If some part of the value has no form in JSON.
 pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeError> {
     value.serialize(Encoder)
 }
 
-/// Why a value has no form in JSON, and which part of it. Its text continues the name of the value, as in "state key
-/// `score`" + " holds NaN, which JSON has no form for".
+/// The reason why a value has no form in JSON, with the position of the part. Its text continues
+/// the name of the value, as in "state key `score`" + " holds NaN, which JSON has no form for".
 #[derive(Debug)]
 pub(crate) struct EncodeError(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     reason: Reason,
-    /// The way to the part, innermost step first.
+    /// The path to the part, innermost step first.
     steps: Vec<PathStep>,
 }
 
@@ -38,9 +41,9 @@ enum Reason {
     NotFinite(f64),
     /// The digits of an integer that is neither an `i64` nor a `u64`.
     TooLarge(String),
-    /// A map has keys that are no text.
+    /// A map has keys that are not text.
     Key,
-    /// The type refuses to be serialized.
+    /// The `Serialize` of the type fails.
     Other(String),
 }
 
@@ -55,12 +58,12 @@ impl EncodeError {
         Self(Box::new(Inner { reason, steps: Vec::new() }))
     }
 
-    /// The error of a run that names the value.
+    /// Returns the error of a run. `what` names the value.
     pub(crate) fn named(self, kind: ErrorKind, what: impl Display) -> Error {
         Error::new(kind, format!("{what} {self}")).with_help(self.help()).with_source(self)
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub(crate) fn help(&self) -> &'static str {
         match self.0.reason {
             Reason::NotFinite(float) if float.is_nan() => {
@@ -82,7 +85,7 @@ impl EncodeError {
         self.inside(PathStep::Field(name.to_owned()))
     }
 
-    /// The way to the part, as in `rows[3].mean`.
+    /// Returns the path to the part, as in `rows[3].mean`.
     fn place(&self) -> String {
         let mut place = String::new();
         for step in self.0.steps.iter().rev() {
@@ -129,7 +132,8 @@ impl From<serde_json::Error> for EncodeError {
     }
 }
 
-/// Builds a [`Value`] as `serde_json`'s own serializer does, but refuses numbers that would be lost.
+/// Builds a [`Value`] as `serde_json`'s own serializer does, but refuses numbers that JSON would
+/// lose.
 struct Encoder;
 
 macro_rules! delegate {
@@ -258,7 +262,7 @@ impl Serializer for Encoder {
     }
 }
 
-/// The value of an enum, as an object with the name of its variant.
+/// Wraps the value of an enum in an object with the name of its variant.
 fn of_variant(variant: &'static str, value: Value) -> Value {
     Value::Object(Map::from_iter([(variant.to_owned(), value)]))
 }
@@ -375,8 +379,8 @@ impl StructEncoder {
     fn insert(&mut self, key: &'static str, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
         match self {
             Self::Object(object) => object.insert(key.to_owned(), encoded),
-            // Its one field is text, which is passed on as a `Value`: `serde_json`'s own serializer would be compiled for
-            // the types of all fields beside this one.
+            // The only field is text. It is passed on as a `Value`, because otherwise
+            // `serde_json`'s serializer would also be compiled for the types of all fields.
             Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(inner, key, &encoded?)?),
         }
     }
@@ -400,7 +404,7 @@ impl ser::SerializeStruct for StructEncoder {
     }
 }
 
-/// Makes the text of a map's key, as `serde_json` does.
+/// Makes the text of a map key, as `serde_json` does.
 struct KeyEncoder;
 
 type NoKey = ser::Impossible<String, EncodeError>;

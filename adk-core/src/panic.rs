@@ -1,16 +1,18 @@
-//! A panic of an agent or a tool is an error of the run, not the end of the process.
+//! Conversion of panics: a panic of an agent or a tool is an error of the run, not the end of the
+//! process.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Runs a future; a panic in it is its message. The future is not polled again after that.
+/// Runs a future, and returns the message of a panic in it. The future is not polled again after a
+/// panic.
 pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
     Caught(pin!(future)).await
 }
 
-/// [`caught`] for a future that is pinned already.
+/// The future of [`caught`], for a future that is pinned already.
 pub(crate) struct Caught<F>(pub(crate) F);
 
 impl<F: Future + Unpin> Future for Caught<F> {
@@ -24,7 +26,8 @@ impl<F: Future + Unpin> Future for Caught<F> {
     }
 }
 
-/// Runs work that blocks on the pool for such work, in the current span; a panic in it is its message.
+/// Runs blocking work on tokio's blocking pool, in the current span. Returns the message of a panic
+/// in it.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
@@ -38,7 +41,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// The text that a panic was raised with.
+/// Returns the message of a panic.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

@@ -1,5 +1,5 @@
-//! The workflow as data (from the crate `adk-workflow-spec`), and what the runtime adds: the shape of a workflow as it is
-//! kept with a run.
+//! The workflow as data (from the crate `adk-workflow-spec`), with [`Topology`]: the shape of a
+//! workflow that a run keeps.
 
 mod key;
 pub(crate) mod schema;

@@ -1,4 +1,5 @@
-//! ADK's JSON of a part: an object with one field for its kind, `thought` and `thoughtSignature` beside it.
+//! ADK's JSON of a part: an object with one field for its kind, and `thought` and
+//! `thoughtSignature` next to it.
 
 use super::*;
 use base64::Engine as _;
@@ -36,7 +37,7 @@ struct WireBlob<'a> {
     display_name: Option<Cow<'a, str>>,
 }
 
-/// What a part of a known kind has, in both spellings.
+/// The fields that mark a part of a known kind, in both spellings.
 const KINDS: [&str; 9] = [
     "text",
     "functionCall",
@@ -97,7 +98,7 @@ impl<'de> Deserialize<'de> for Part {
             return Ok(Part::from(response.into_owned()));
         }
         if let Some(blob) = wire.inline_data {
-            // ADK writes the alphabet for URLs, programs of others the standard one.
+            // ADK writes the URL-safe alphabet, other programs the standard one.
             let data = URL_SAFE
                 .decode(&blob.data)
                 .or_else(|_| STANDARD.decode(&blob.data))

@@ -1,6 +1,6 @@
-//! The identity of a JSON schema over builds: a hash of what it lets in.
+//! The identity of a JSON schema across builds: a hash of the values that the schema accepts.
 //!
-//! A type that gets a field keeps its name, and its schema changes.
+//! A type that gets a new field keeps its name, but its schema changes.
 
 use super::ValueSchema;
 use crate::sync::lock;
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 
 type MakeSchema = fn() -> Arc<Value>;
 
-/// The [`hash`] of a schema that a function makes. Each is made once: each run asks, and to make a schema costs more than all
-/// the rest of a topology.
+/// Returns the [`hash`] of the schema that a function makes. The hash is cached for each function,
+/// because each run needs it and making a schema costs more than the rest of a topology.
 pub(crate) fn hash_of(make: MakeSchema) -> u64 {
     static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
     let known = lock(&KNOWN).get(&make).copied();
@@ -23,12 +23,12 @@ pub(crate) fn hash_of(make: MakeSchema) -> u64 {
     })
 }
 
-/// A schema that came from outside.
+/// Returns the identity of a schema that is known only at run time.
 pub(crate) fn given(schema: &Value) -> ValueSchema {
     ValueSchema::Hash(hash(schema))
 }
 
-/// What a schema says to people, and what counts where nothing was given.
+/// Keywords that describe a schema without changing the values that it accepts.
 const WORDS: [&str; 9] = [
     "$schema",
     "$comment",
@@ -41,13 +41,13 @@ const WORDS: [&str; 9] = [
     "writeOnly",
 ];
 
-/// The same for two schemas that differ in words or in order alone.
+/// Hashes a schema. Schemas that differ only in descriptions or in order have equal hashes.
 pub(crate) fn hash(schema: &Value) -> u64 {
     unordered(alternatives(schema))
 }
 
-/// The hashes of the values that it lets in. An `enum` is one with a `oneOf` of its members: a doc comment on a variant
-/// makes the one of the other.
+/// Returns the hashes of the alternatives of a schema. An `enum` equals a `oneOf` of its members,
+/// because a doc comment on one variant turns the first form into the second.
 fn alternatives(schema: &Value) -> Vec<u64> {
     let Value::Object(map) = schema else { return vec![of_data(schema)] };
     let mut rest: Map<String, Value> = map.clone();
@@ -145,7 +145,7 @@ mod tests {
             object(&json!({"a": text}), &["a"]),
             object(&json!({"a": text}), &[]),
             object(&json!({"a": text, "b": text}), &["a"]),
-            // A property that is called as a word is one.
+            // A property may have the name of a describing keyword.
             object(&json!({"a": text, "description": text}), &["a"]),
             json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}),
             json!({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}),

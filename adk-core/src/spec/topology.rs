@@ -1,30 +1,35 @@
-//! The shape of a workflow, as it is kept with a run: what a run that is taken up again has to fit.
+//! [`Topology`]: the shape of a workflow. A run keeps it, and can be resumed only by a workflow of
+//! a fitting shape.
 
 use super::{AgentMeta, KeySpec, Node, NodeKind, Spec, ValueSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::any::TypeId;
 
-/// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and the types of their keys.
+/// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and
+/// the types of their keys.
 ///
-/// In it are kinds, names, the keys that workflows begin with (inputs and `let`), that nodes write and choose by, and how
-/// nodes are nested. Not in it are prompts, descriptions, models, settings, tools, the values of `let` and of defaults, and the
-/// most rounds and branches: those may change while a run waits.
+/// The shape contains kinds, names, the keys that workflows begin with (inputs and `let`), the keys
+/// that nodes write and choose by, and the nesting of nodes. It does not contain prompts,
+/// descriptions, models, settings, tools, the values of `let` and of defaults, nor the limits of
+/// rounds and branches: those may change while a run waits.
 ///
-/// The types are those of inputs, of `let` and `state` keys, of what nodes write, and of what functions and agents by hand
-/// read. A type is compared as it is written (a built tree has the full name that the compiler gives it). An awaited value,
-/// and the answer of a model, has to have the same JSON schema as well, apart from its descriptions and its order: so a
-/// field or a variant more is a change. Of a type that only functions write, such a change is not seen.
+/// Types are part of the shape for inputs, for `let` and `state` keys, for the keys that nodes
+/// write, and for the keys that functions and custom agents read. A type is compared as it is
+/// written; a tree that was built at run time has the full name that the compiler gives the type.
+/// An awaited value and the answer of a model must also have the same JSON schema, apart from
+/// descriptions and order: one more field or variant is a change. The shape does not see such a
+/// change in a type that only functions write.
 ///
-/// A type may become wider: `Option<T>` takes what was `T`, and `serde_json::Value` what was anything, but not the other way
-/// round. Keys that are read have to have the same type where they were read before. They may come and go, since prompts may
-/// change. What was recorded without types fits any types.
+/// A type may become wider: `Option<T>` accepts a former `T`, and `serde_json::Value` accepts any
+/// former type, but not the reverse. A key that is read must keep its type. Reads may be added and
+/// removed, because prompts may change. A shape that was recorded without types fits any types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Topology(Vec<TopologyLine>);
 
 impl Topology {
-    /// The shape of an agent: for a workflow all that is in it.
+    /// Returns the shape of an agent. The shape of a workflow includes all nodes inside it.
     pub fn of(root: &AgentMeta<'_>) -> Self {
         let mut nodes = Spec::new(root.name, "", root.steps).nodes();
         let own = &mut nodes[0];
@@ -35,7 +40,7 @@ impl Topology {
         Self(nodes.iter().map(TopologyLine::of).collect())
     }
 
-    /// A hash of it that is the same in every build and on every machine (FNV-1a, 64 bits).
+    /// Returns a hash of the shape (FNV-1a, 64 bits), equal in every build and on every machine.
     pub fn hash(&self) -> u64 {
         let texts = self.0.iter().map(|line| {
             let keys: Vec<_> = line.keys().iter().map(|key| format!("{key:?}")).collect();
@@ -44,9 +49,12 @@ impl Topology {
         fnv(FNV, texts.flat_map(String::into_bytes))
     }
 
-    /// Numbers of the shapes with branches that this one fits: last its own, before it those with fewer steps at the end of the
-    /// body. They are the same in every build and on every machine, and the types of keys are not in them: by such a number a
-    /// branch finds a process that can run it. None for a shape without `parallel` and `each`.
+    /// Returns hashes of the shapes whose branches this shape can execute. The hashes are ordered
+    /// by the number of steps at the end of the body; its own hash is last.
+    ///
+    /// The hashes are equal in every build and on every machine, and do not cover the types of
+    /// keys. A remote branch finds a process that can execute it by such a hash. The list is empty
+    /// for a shape without `parallel` and `each`.
     pub fn lineage(&self) -> Vec<u64> {
         let (mut all, mut hash, mut has_branches) = (Vec::new(), FNV, false);
         for (at, line) in self.0.iter().enumerate() {
@@ -61,23 +69,25 @@ impl Topology {
         all
     }
 
-    /// Whether a run of this shape can go on with one of the other: they are equal and their types fit, or the other has
-    /// more steps at the end of the workflow's body, which may be one sequence, as in trees that were built at run time.
+    /// Returns true if a run of this shape can continue with the shape `now`: the shapes are equal
+    /// and their types fit, or `now` has more steps at the end of the body. The body may be one
+    /// sequence, as in trees that were built at run time.
     pub fn fits(&self, now: &Self) -> bool {
         let Some((own, added)) = now.0.split_at_checked(self.0.len()) else { return false };
         self.0.iter().zip(own).all(|(then, now)| then.fits(now))
             && added.first().is_none_or(|line| depth(line.text()) <= now.body())
     }
 
-    /// The depth of the steps of the body.
+    /// Returns the depth of the steps of the body.
     fn body(&self) -> usize {
         let mut top = self.0.iter().map(TopologyLine::text).filter(|line| depth(line) == 1);
         let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
         if is_sequence && top.next().is_none() { 2 } else { 1 }
     }
 
-    /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they are nested in each
-    /// other, so that a node that has moved into a block shows it. Keys whose types do not fit begin with `~`.
+    /// Describes the difference: removed lines begin with `-`, new lines with `+`. Lines are
+    /// indented by their nesting, which shows a node that has moved into a block. Keys whose types
+    /// do not fit begin with `~`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -104,7 +114,7 @@ impl Topology {
             lines.extend(now[from.1..b].iter().map(|line| shown('+', line.text())));
             if let (Some(then), Some(now)) = (then.get(a), now.get(b)) {
                 for changed in then.changed(now) {
-                    // A key that several agents write has changed once.
+                    // Several agents may write the key; report it once.
                     if !lines.contains(&changed) {
                         lines.push(changed);
                     }
@@ -123,11 +133,11 @@ fn fnv(hash: u64, bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A node as one line, and the types of its keys.
+/// A node as one line, with the types of its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum TopologyLine {
-    /// Without keys, or recorded before their types were.
+    /// A node without keys, or one that was recorded before types were.
     Plain(String),
     Typed {
         line: String,
@@ -154,7 +164,7 @@ impl TopologyLine {
         }
     }
 
-    /// The keys of both whose types do not fit.
+    /// Returns the keys of both lines whose types do not fit.
     fn unfit<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
         let both = self.keys().iter().filter_map(|then| {
             let is_same = |now: &&TopologyKey| now.role == then.role && now.name == then.name;
@@ -167,7 +177,7 @@ impl TopologyLine {
         self.text() == now.text() && self.unfit(now).next().is_none()
     }
 
-    /// What has changed of the types of its keys, one line each.
+    /// Describes the changes in the types of the keys, one line each.
     fn changed(&self, now: &Self) -> Vec<String> {
         let told = self.unfit(now).map(|(then, now)| match (then.shown(), now.shown()) {
             (then_type, now_type) if then_type == now_type => {
@@ -186,17 +196,17 @@ struct TopologyKey {
     role: KeyRole,
     #[serde(rename = "key")]
     name: String,
-    /// As it is written, without references and without the `Option` around it.
+    /// The type as it is written, without references and without an enclosing `Option`.
     #[serde(rename = "type")]
     ty: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     optional: bool,
-    /// The hash of its JSON schema, of a value that a model or a person gives.
+    /// The hash of the JSON schema, for a value that a model or a person gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     schema: Option<u64>,
 }
 
-/// What a node does with a key.
+/// The use that a node makes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum KeyRole {
@@ -214,7 +224,7 @@ impl TopologyKey {
         let (ty, is_option) = plain(key.ty);
         let is_any = key.any || key.type_id() == Some(TypeId::of::<Value>());
         let ty = if is_any { ANY.to_owned() } else { ty };
-        // An input with a default has had a value when the run began.
+        // An input with a default has a value since the run began.
         let optional = is_option || key.optional && role != KeyRole::Begins;
         Self { role, name: key.name.to_owned(), ty, optional, schema }
     }
@@ -229,7 +239,7 @@ impl TopologyKey {
     }
 }
 
-/// The type of the key that is read or written as a type, and whether that is an `Option`.
+/// Returns the owned type of a key, and true if the key is an `Option`.
 fn plain(ty: &str) -> (String, bool) {
     let ty = ty.trim_start_matches('&');
     let options = ["Option<", "std::option::Option<", "core::option::Option<"];
@@ -237,14 +247,14 @@ fn plain(ty: &str) -> (String, bool) {
     let own = inside.unwrap_or(ty).trim_start_matches('&');
     let own = match own.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
         _ if own == "str" => "String".to_owned(),
-        // `[T; N]` owns what it holds.
+        // `[T; N]` is an owned type.
         Some(element) if !element.contains(';') => format!("Vec<{element}>"),
         _ => own.to_owned(),
     };
     (own, inside.is_some())
 }
 
-/// The keys of a node. What prompts read may change with them.
+/// Returns the keys of a node, without those that prompts read: prompts may change.
 fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
     let reads = match node.kind {
         NodeKind::Function | NodeKind::Custom => &node.reads[..],
@@ -261,17 +271,18 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
     all.map(|(role, key)| TopologyKey::new(role, key, schema.filter(|_| role == KeyRole::Writes))).collect()
 }
 
-/// More pairs of lines than these are not compared: all of them are reported.
+/// The largest number of line pairs that a difference compares. Above it, all lines are reported.
 const MOST: usize = 4_000_000;
 
-/// The places of the longest list of lines that are in both, in this order.
+/// Returns the positions of the longest common subsequence of two lists of lines.
 fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     let is_same = |a: usize, b: usize| then[a].text() == now[b].text();
     let width = now.len() + 1;
     if then.len().saturating_mul(now.len()) > MOST {
         return Vec::new();
     }
-    // How many the rest of both has in common, from each place on.
+    // `common[a * width + b]` is the length of the longest common subsequence of `then[a..]` and
+    // `now[b..]`.
     let mut common = vec![0_u32; (then.len() + 1) * width];
     for a in (0..then.len()).rev() {
         for b in (0..now.len()).rev() {
@@ -296,7 +307,7 @@ fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     places
 }
 
-/// The nodes of the body are at the margin.
+/// Returns one line of a difference. The nodes of the body begin at the margin.
 fn shown(sign: char, line: &str) -> String {
     format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
 }
@@ -438,7 +449,7 @@ mod tests {
             assert_eq!(typed(then, fixed).fits(&typed(now, fixed)), is_fit, "reads {then:?}, then {now:?}");
             assert_eq!(typed(fixed, then).fits(&typed(fixed, now)), is_fit, "writes {then:?}, then {now:?}");
         }
-        // What is read may be another key.
+        // A key that is read may be another one.
         assert!(typed(KeySpec::new("j", "bool"), key("u8")).fits(&typed(KeySpec::new("k", "u8"), key("u8"))));
         let diff = typed(key("Option<Plan>"), key("bool")).diff(&typed(key("Plan"), key("Decision")));
         assert_eq!(diff, "~ k: Option<Plan> -> Plan\n~ k: bool -> Decision");
