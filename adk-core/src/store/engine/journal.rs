@@ -1,4 +1,5 @@
-//! An engine that keeps runs in memory: they survive their streams, and not the process.
+//! [`MemoryJournal`]: an engine that keeps runs in memory. They survive their streams, but not the
+//! process.
 
 use super::keys::MemoryKeys;
 use super::{
@@ -19,8 +20,9 @@ use std::ops::RangeBounds as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Keeps the journal of runs in memory, beside a [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was
-/// dropped, or that waits for people, is taken up again in the same process. Clones share everything, so that two
+/// Keeps the journal of runs in memory, next to a
+/// [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was dropped, or that
+/// waits for people, can be resumed in the same process. Clones share the journal, so that two
 /// runners may work on the same runs.
 ///
 /// ```
@@ -37,19 +39,20 @@ pub struct MemoryJournal {
     keys: Arc<Mutex<MemoryKeys>>,
 }
 
-/// All runs, and indexes for what is looked for. Ids sort by time, so runs are in the order in which they began.
+/// All runs, with indexes for searches. Ids sort by time, so runs are in the order in which they
+/// began.
 #[derive(Debug, Default)]
 struct Runs {
     all: BTreeMap<RunId, Kept>,
-    /// Runs that could go on and that nobody drives.
+    /// Runs that can continue and that no process drives.
     ready: BTreeSet<RunId>,
     /// Runs that have not ended.
     open: BTreeSet<RunId>,
-    /// Deadlines of open waits, with whose they are and the wait.
+    /// Deadlines of open waits, each with the owner of the run and the id of the wait.
     deadlines: BTreeSet<(Whose, u64, String)>,
 }
 
-/// Whose runs are looked for.
+/// The owner of the runs that a search selects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Whose {
     App(String),
@@ -73,20 +76,20 @@ impl Whose {
     }
 }
 
-/// What is kept of a run.
+/// The stored data of a run.
 #[derive(Debug)]
 struct Kept {
     record: Arc<RunRecord>,
-    /// When it began or was queued.
+    /// The time when it began or was queued.
     created: u64,
-    /// `None` before its first event.
+    /// The session; `None` before the first event.
     session: Option<Arc<Session>>,
     slots: HashMap<String, Stored>,
     steps: HashMap<String, Value>,
     done: Vec<Done>,
     waits: Vec<KeptWait>,
     status: RunStatus,
-    /// When that was written.
+    /// The time when the status was written.
     updated: u64,
     usage: Option<Usage>,
     /// The number of the latest claim.
@@ -94,7 +97,7 @@ struct Kept {
     is_driven: bool,
 }
 
-/// A wait, and its answer.
+/// A wait with its answer.
 #[derive(Debug)]
 struct KeptWait {
     waiting: Waiting,
@@ -104,20 +107,20 @@ struct KeptWait {
 }
 
 impl Runs {
-    /// The run of a claim, if that is the current one.
+    /// Returns the run of a claim, if the claim is the current one.
     fn claimed(&mut self, claim: ClaimId) -> Result<&mut Kept> {
         let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
         if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
     }
 
-    /// Brings the indexes up to date after a change of a run.
+    /// Updates the indexes after a change of a run.
     fn index(&mut self, id: RunId) {
         let Some(run) = self.all.get(&id) else { return };
         put(&mut self.ready, id, run.is_ready());
         put(&mut self.open, id, run.status.is_open());
     }
 
-    /// The run that a wait belongs to: its id begins with that of the run.
+    /// Returns an open wait with its run. The id of a wait begins with the id of its run.
     fn wait(&mut self, whose: &Whose, id: &str) -> Result<(RunId, &mut KeptWait)> {
         let unknown = || refuse::unknown_wait(id);
         let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
@@ -130,7 +133,7 @@ impl Runs {
         }
     }
 
-    /// The runs that a filter selects.
+    /// Returns the runs that a filter selects.
     fn select(&self, whose: Whose, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
         let range = filter.range();
         let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
@@ -157,7 +160,7 @@ impl Runs {
         runs.take(filter.limit.unwrap_or(usize::MAX))
     }
 
-    /// Waits whose deadline has passed, and the next deadline.
+    /// Returns the waits whose deadline has passed, and the next deadline.
     fn due(&mut self, whose: &Whose, now: u64, most: usize) -> DueWaits {
         let mut due = DueWaits::default();
         let mut gone = Vec::new();
@@ -169,7 +172,8 @@ impl Runs {
                 break;
             }
             match self.wait(whose, id) {
-                // Answered, withdrawn, or its run has ended. It may have been asked again since.
+                // The wait was answered or withdrawn, or its run has ended. The second case is a
+                // wait that was asked again with another deadline.
                 Err(_) => gone.push(entry),
                 Ok((_, wait)) if wait.waiting.deadline != Some(*deadline) => gone.push(entry),
                 Ok(_) if *deadline > now || due.waits.len() == most => {
@@ -195,12 +199,12 @@ fn put(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
 }
 
 impl MemoryJournal {
-    /// A journal without runs.
+    /// Creates a journal without runs.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The event of an earlier attempt, if the slot is filled.
+    /// Returns the event that an earlier attempt stored in the slot.
     fn stored(&self, slot: &Slot) -> Result<Option<Stored>> {
         let mut runs = lock(&self.runs);
         if !runs.all.contains_key(&slot.run_id) {
@@ -249,7 +253,7 @@ impl Kept {
         }
     }
 
-    /// Its first event comes, with its whole record.
+    /// Stores the whole record of a run, which comes with its first event.
     fn begin(&mut self, record: Arc<RunRecord>, session: Arc<Session>) {
         (self.record, self.session) = (record, Some(session));
         if self.status == RunStatus::Queued {
@@ -257,7 +261,7 @@ impl Kept {
         }
     }
 
-    /// Makes the next claim, and gives it with what is stored.
+    /// Makes the next claim, and returns it with the stored journal.
     fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
         self.epoch += 1;
         self.is_driven = true;
@@ -289,7 +293,7 @@ impl Kept {
         (self.status, self.updated) = (status, now_micros());
     }
 
-    /// Whether the run was cancelled while this claim was the current one.
+    /// Returns true if the run was cancelled while this claim was the current one.
     fn was_taken_from(&self, claim: ClaimId) -> bool {
         self.status == RunStatus::Cancelled && self.epoch == claim.epoch + 1
     }
@@ -343,7 +347,7 @@ impl Journal for MemoryJournal {
             }
             let value = work.await?;
             let mut runs = lock(&self.runs);
-            // A run without an event has no record yet, and nothing that could be taken up again.
+            // A run without an event has no record yet, and cannot be resumed.
             if !runs.all.contains_key(&key.run_id) {
                 return Ok(value);
             }
@@ -516,7 +520,7 @@ impl RunRegistry for MemoryJournal {
         Box::pin(ready(Ok(runs.select(Whose::tenants_of(app), filter).map(Kept::info).collect())))
     }
 
-    /// No engine can be above: sessions are in another store.
+    /// Returns `None`: an engine above keeps its sessions in another store.
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(ready(Ok(None)))
     }
@@ -578,7 +582,7 @@ impl WaitRegistry for MemoryJournal {
     }
 }
 
-/// A run that never stored an event is in no registry, and there is nothing to say of it.
+/// Ignores a run that never stored an event: it is not in the registry.
 fn known_only(error: crate::Error) -> Result<()> {
     match error.kind() {
         crate::ErrorKind::UnknownRun => Ok(()),

@@ -1,4 +1,4 @@
-//! Records of steps and answers: a value, an error that is a result, or a call that has failed.
+//! Records of steps and answers. A record is a value, an error that is a result, or a failed call.
 
 use super::call::{CallInputs, CallKind, StepKey};
 use crate::encode::{EncodeError, to_json};
@@ -7,18 +7,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The key of an error that is a result: the run has gone on with it.
+/// The key of an error that is a result: the run has continued with it.
 pub(super) const ERROR: &str = "$error";
-/// The key of a call that has failed: it is there to be read, and the call is made again.
+/// The key of a failed call. It documents the failure; the call is made again.
 const FAILED: &str = "$failed";
-/// The key of a wait that was withdrawn: the run has gone on without an answer.
+/// The key of a wait that was withdrawn: the run has continued without an answer.
 const WITHDRAWN: &str = "$withdrawn";
-/// The key of a value that stands beside a call, or would be taken for one of these.
+/// The key of a value that has call facts next to it, or that would be mistaken for another record.
 const VALUE: &str = "$value";
-/// The key of what a record says of its call.
+/// The key of the facts about the call.
 const CALL: &str = "$call";
 
-/// What a record says of its call, beside the result.
+/// The facts about a call that a record keeps next to the result.
 #[derive(Serialize)]
 struct CallFacts<'a> {
     kind: CallKind,
@@ -38,20 +38,20 @@ struct Failed {
     help: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<Path>,
-    /// How often the call was made until it failed like this, over all resumes.
+    /// The number of attempts until this failure, over all resumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
 }
 
-/// The record of the value that work gave.
+/// Returns the record of the value of a step.
 ///
 /// # Errors
-/// A value without a form in JSON.
+/// If the value has no form in JSON.
 pub(crate) fn of<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
     to_json(value).map(escaped)
 }
 
-/// The record of a call that gave this value.
+/// Returns the record of a call with this result.
 pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
     let facts =
         CallFacts { kind, asked: inputs.digest().map(|digest| digest.to_string()), by: inputs.model() };
@@ -65,7 +65,7 @@ pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Valu
     Value::Object(Map::from_iter([(CALL.to_owned(), facts), (VALUE.to_owned(), value)]))
 }
 
-/// Sees that a tool is called as its record says.
+/// Checks that a tool is called with the arguments in its record.
 ///
 /// # Errors
 /// [`ErrorKind::Diverged`] when the arguments differ.
@@ -92,12 +92,12 @@ pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result
         .at(&key.path))
 }
 
-/// The record of an error that is a result.
+/// Returns the record of an error that is a result.
 pub(crate) fn failed(error: &Error) -> Value {
     written(ERROR, error, None)
 }
 
-/// The record of a call that has failed.
+/// Returns the record of a failed call.
 pub(crate) fn failure(error: &Error, attempt: u32) -> Value {
     written(FAILED, error, Some(attempt))
 }
@@ -114,8 +114,9 @@ fn written(key: &str, error: &Error, attempt: Option<u32>) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), failed)]))
 }
 
-/// Whether this is the record of a call that has failed. It answers nothing: the call is made again when the run is
-/// resumed, and the record of that takes its place. As JSON text it begins with `{"$failed":`.
+/// Returns true if this is the record of a failed call. It is not a result: the call is made again
+/// when the run is resumed, and the new record replaces it. As JSON text it begins with
+/// `{"$failed":`.
 pub fn is_failure(record: &Value) -> bool {
     failure_of(record).is_some()
 }
@@ -124,23 +125,24 @@ fn failure_of(record: &Value) -> Option<&Value> {
     record.as_object().filter(|map| map.len() == 1)?.get(FAILED)
 }
 
-/// The record of a wait that was withdrawn.
+/// Returns the record of a wait that was withdrawn.
 pub(crate) fn withdrawn() -> Value {
     Value::Object(Map::from_iter([(WITHDRAWN.to_owned(), Value::Null)]))
 }
 
-/// Whether this is the record of a wait that was withdrawn.
+/// Returns true if this is the record of a wait that was withdrawn.
 pub(crate) fn is_withdrawn(record: &Value) -> bool {
     record.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(WITHDRAWN))
 }
 
-/// The number of the attempt that has failed; 0 for any other record.
+/// Returns the number of the failed attempt; 0 for any other record.
 pub(crate) fn attempt(record: &Value) -> u32 {
     let attempt = failure_of(record).and_then(|failed| failed.get("attempt")?.as_u64());
     attempt.map_or(0, |attempt| u32::try_from(attempt).unwrap_or(u32::MAX))
 }
 
-/// A failed call whose run has gone on: its error is the result.
+/// Turns the record of a failed call into an error that is a result, after the run has continued
+/// with it.
 pub(crate) fn settled(failure: Value) -> Value {
     match failure {
         Value::Object(mut map) if map.len() == 1 => match map.shift_remove(FAILED) {
@@ -151,7 +153,7 @@ pub(crate) fn settled(failure: Value) -> Value {
     }
 }
 
-/// The record of a value that is JSON already.
+/// Returns the record of a JSON value.
 pub(crate) fn escaped(value: Value) -> Value {
     let is_taken = |map: &Map<String, Value>| {
         [ERROR, FAILED, WITHDRAWN, VALUE, CALL].iter().any(|key| map.contains_key(*key))
@@ -163,7 +165,7 @@ pub(crate) fn escaped(value: Value) -> Value {
     }
 }
 
-/// What a record is of.
+/// The subject of a record.
 #[derive(Clone, Copy)]
 pub(crate) enum RecordOf<'a> {
     /// The step of that name.
@@ -197,10 +199,10 @@ impl RecordOf<'_> {
     }
 }
 
-/// What a record says.
+/// Reads the value of a record.
 ///
 /// # Errors
-/// The error that was recorded, or that the value is of another type.
+/// The recorded error, or [`ErrorKind::Diverged`] if the value has another type.
 pub(crate) fn read<T: DeserializeOwned>(record: Value, of: RecordOf<'_>) -> Result<T> {
     serde_json::from_value(value(record, of)?).map_err(|error| of.other_type(error))
 }
