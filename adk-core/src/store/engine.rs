@@ -7,7 +7,7 @@
 //! | waits | [`WaitRegistry`] | engines whose runs can be answered from outside |
 //! | request keys | [`RequestKeys`] | engines of servers whose clients repeat requests |
 //! | driver of runs | [`RunDriver`] | engines that let another process drive whole runs |
-//! | remote branches | [`RemoteBranches`] | engines that execute branches of a block in another process |
+//! | remote branches | [`RemoteBranches`] | engines that execute branches in another process |
 //! | timers | [`Timers`] | engines whose pauses and limits outlive the process |
 //!
 //! [`MemoryEngine`] has only the first role; [`MemoryJournal`], SQLite and Postgres have the first
@@ -153,11 +153,13 @@ pub trait Journal: Send + Sync + 'static {
 /// How long the records of a [`Journal`] last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retention {
-    /// Nothing is recorded. No result is turned into JSON, no run is registered, and no agent is marked as finished.
+    /// Nothing is recorded. No result is turned into JSON, no run is registered, and no agent is
+    /// marked as finished.
     None,
     /// Records end with the process.
     Process,
-    /// Records outlive the process. A runner without a store for artifacts then refuses to save any.
+    /// Records outlive the process. A runner without a store for artifacts then refuses to save
+    /// any.
     Durable,
 }
 

@@ -60,8 +60,8 @@ impl Waiting {
     /// Refuses a caller who may not answer.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongAnswerer`], which names the role that is needed; [`ErrorKind::UnknownWait`] for a wait of another
-    /// user without a `by`.
+    /// [`ErrorKind::WrongAnswerer`], which names the role that is needed;
+    /// [`ErrorKind::UnknownWait`] for a wait of another user without a `by`.
     pub fn check_answerer(&self, answerer: &Answerer) -> Result<()> {
         if self.may_answer(answerer) {
             return Ok(());

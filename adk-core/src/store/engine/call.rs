@@ -20,7 +20,8 @@ pub enum CallKind {
     Summary,
     /// A tool, by its name. A call of a tool that the agent does not have is recorded too.
     Tool,
-    /// The part of a tool call before a person is asked: callbacks, and whether the tool asks at all.
+    /// The part of a tool call before a person is asked: callbacks, and whether the tool asks at
+    /// all.
     Confirmation,
     /// A function agent.
     Function,

@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub struct ClaimId {
     /// The run.
     pub run_id: RunId,
-    /// The number of the claim. The first claim of a run has the number 1, or a random number where the caller has chosen
-    /// the id of the run. Each later claim has the next number. All processes of a run that an
-    /// [engine above](Self::driven_above) drives share the number 0.
+    /// The number of the claim. The first claim of a run has the number 1, or a random number where
+    /// the caller has chosen the id of the run. Each later claim has the next number. All processes
+    /// of a run that an [engine above](Self::driven_above) drives share the number 0.
     pub epoch: u64,
 }
 

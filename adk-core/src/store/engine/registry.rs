@@ -40,7 +40,8 @@ pub struct RunRecord {
     pub config: Value,
     /// The time when it began, in microseconds since 1970.
     pub time: u64,
-    /// The trace that a resumed run continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    /// The trace that a resumed run continues, in the form of a
+    /// [`TraceCarrier`](crate::TraceCarrier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     /// Whether the run still waits for the turn of its session. Such a run has not begun, and

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A branch of a parallel block or an element of an `each`, addressed by name: it captures nothing, and may run in any
-/// process that knows the workflow.
+/// A branch of a parallel block or an element of an `each`, addressed by name: it captures nothing,
+/// and may run in any process that knows the workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BranchTask {

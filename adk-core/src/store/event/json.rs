@@ -1,5 +1,5 @@
-//! ADK's JSON of an event, as its REST interface writes it: camelCase, nulls and empty fields are left out. It is read in
-//! snake case as well.
+//! ADK's JSON of an event, as its REST interface writes it: camelCase, without nulls and empty
+//! fields. Snake case is read as well.
 
 use super::*;
 use serde::de::Deserializer;
@@ -76,7 +76,7 @@ struct WireActions {
     compaction: Option<WireCompaction>,
 }
 
-/// Times are seconds.
+/// The JSON form of a compaction, with times in seconds.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct WireCompaction {
@@ -118,11 +118,11 @@ impl Serialize for Event {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
-        // A path of another program is only a name.
+        // A path of another program may not parse; it becomes a single name.
         let path = wire.node_info.path;
         let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
-        // What the path says was added when it was written.
+        // The writer added the round of the path.
         let said = custom_metadata.get(LOOP_ITERATION_KEY).and_then(Value::as_u64);
         if said.is_some() && said == path.iteration().map(u64::from) {
             custom_metadata.shift_remove(LOOP_ITERATION_KEY);
@@ -156,7 +156,7 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-/// The branches of a path, as [`Event::custom_metadata`] writes them.
+/// Returns the branches of a path from the JSON of [`Event::custom_metadata`].
 fn branches(written: &Value) -> Option<Vec<(u32, u32)>> {
     let number = |value: &Value| u32::try_from(value.as_u64()?).ok();
     let branches = written.as_object()?.iter();
@@ -218,7 +218,7 @@ impl Serialize for StateDelta {
 
 impl<'de> Deserialize<'de> for StateDelta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Each key is there once, so that none has to be looked for.
+        // The keys of a map are unique, so no key needs a lookup.
         let map = Map::<String, Value>::deserialize(deserializer)?;
         Ok(Self(map.into_iter().map(|(key, value)| (Name::from(key), Arc::new(value))).collect()))
     }

@@ -1,4 +1,5 @@
-//! A serializer around another one that writes the fields of structs in snake case. Keys of maps are data, and stay.
+//! [`Snake`]: a serializer wrapper that writes the fields of structs in snake case. Keys of maps
+//! are data, and stay unchanged.
 
 use crate::encode::{EncodeError, PRIVATE_STRUCT, to_json};
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// Writes a value with its field names in snake case.
+/// A value that is serialized with its field names in snake case.
 pub(super) struct Snake<'a, T: ?Sized>(pub(super) &'a T);
 
 impl<T: Serialize + ?Sized> Serialize for Snake<'_, T> {
@@ -16,7 +17,7 @@ impl<T: Serialize + ?Sized> Serialize for Snake<'_, T> {
     }
 }
 
-/// `stateDelta` as `state_delta`.
+/// Converts a name to snake case: `stateDelta` to `state_delta`.
 pub(super) fn snake(name: &str) -> Cow<'_, str> {
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return Cow::Borrowed(name);
@@ -135,15 +136,15 @@ impl<S: Serializer> Serializer for Inner<S> {
     }
 }
 
-/// The fields of a struct.
+/// The serializer of the fields of a struct.
 enum Fields<S: Serializer> {
-    /// Entries of a map, since their names are made here.
+    /// Entries of a map, because field names must be `&'static str` and converted names are not.
     Named(S::SerializeMap),
-    /// A number of `serde_json`, as it is.
+    /// A number of `serde_json`, unchanged.
     Private(S::SerializeStruct),
 }
 
-/// Passes the text of a number on as a `Value`, for the reason that `encode` has.
+/// Passes the text of a number on as a `Value`, for the reason given in `encode`.
 fn private<S: ser::SerializeStruct>(
     inner: &mut S,
     key: &'static str,

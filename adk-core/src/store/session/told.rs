@@ -1,4 +1,5 @@
-//! What agents were told of the log, kept so that their next request costs what is new.
+//! [`SentHistories`]: the parts of the log that agents were sent already. They are kept so that the
+//! cost of the next request depends only on new events.
 
 use crate::Name;
 use crate::content::Content;
@@ -7,46 +8,46 @@ use crate::store::event::ConcurrentBlock;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// As many agents are remembered, those of different branches apart. Then all are forgotten: what is here is made again from the
-/// log.
+/// The largest number of agents; an agent in two branches counts twice. Above it, all entries are
+/// dropped, because they can be rebuilt from the log.
 const MOST: usize = 64;
 
-/// All that is remembered of a session.
+/// The sent histories of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     agents: Vec<(Listener, Heard)>,
-    /// The reports of what agents said to others, by the places of their events.
+    /// Reports of other agents' messages, by the places of their events.
     pub(crate) reports: HashMap<usize, Arc<Content>>,
 }
 
-/// Whose requests they are.
+/// The agent whose requests contain a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listener {
     /// The agent's name.
     pub(crate) agent: Name,
-    /// Its branch, which decides what it sees.
+    /// The branch, which decides the visible events.
     pub(crate) branch: Option<Arc<str>>,
-    /// How many turns of the user it sees, 0 for the current turn alone; `None` for all.
+    /// The number of the user's turns that it sees, 0 for only the current turn; `None` for all.
     pub(crate) turns: Option<u32>,
 }
 
-/// What it was told.
+/// The history that an agent was sent.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// How many events of the log were looked at.
+    /// The number of events of the log that were read.
     pub(crate) events: usize,
-    /// They as messages.
+    /// The events as messages.
     pub(crate) contents: Contents,
-    /// The ids of the calls in them.
+    /// The ids of the calls in the messages.
     pub(crate) call_ids: HashSet<String>,
-    /// Whether the agent was told how to read reports.
+    /// Whether the messages explain how to read reports.
     pub(crate) is_explained: bool,
-    /// The last block of which it was told something.
+    /// The last concurrent block in the messages.
     pub(crate) block: Option<ConcurrentBlock>,
 }
 
 impl Heard {
-    /// Forgets all, but not the room for it.
+    /// Clears the history, but keeps its allocation.
     pub(crate) fn clear(&mut self) {
         self.contents.clear();
         self.call_ids.clear();
@@ -55,13 +56,13 @@ impl Heard {
 }
 
 impl Told {
-    /// Takes out what an agent was told; nothing when it has not asked before.
+    /// Removes the history of an agent and returns it; it is empty for a new agent.
     pub(crate) fn take(&mut self, listener: &Listener) -> Heard {
         let found = self.agents.iter().rposition(|(other, _)| other == listener);
         found.map(|at| self.agents.swap_remove(at).1).unwrap_or_default()
     }
 
-    /// Keeps it for the next time. Of two that were made at once the later stays.
+    /// Keeps a history for the next request. It replaces a history that was made concurrently.
     pub(crate) fn keep(&mut self, listener: Listener, heard: Heard) {
         if let Some((_, other)) = self.agents.iter_mut().find(|(other, _)| *other == listener) {
             *other = heard;

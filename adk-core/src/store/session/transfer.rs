@@ -1,22 +1,23 @@
-//! A session as lines of JSON: its key and state first, then one line for each event in ADK's stored form.
+//! [`export`] and [`import`]: a session as lines of JSON. The first line has its key and state,
+//! each further line has one event in ADK's stored form.
 
 use super::{EventFilter, Scope, SessionKey, SessionStore};
 use crate::store::event::{Event, StateDelta};
 use crate::{Error, ErrorKind, Result, StoreErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// So many events are read or written together.
+/// The number of events that are read or written together.
 const MANY: usize = 1000;
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     session: SessionKey,
-    /// The session's own keys; those of the user and the app are not its to give.
+    /// The session's own keys. Keys of the user and the app do not belong to the session.
     state: StateDelta,
 }
 
-/// Gives a session away line by line, without its line ends; `false` when there is none. However long it is, a page of it
-/// is in memory.
+/// Exports a session line by line, without line ends; returns `false` if it does not exist. Only
+/// one page of the session is in memory at a time.
 ///
 /// # Errors
 /// When the store fails, or `line` does.
@@ -40,12 +41,12 @@ pub async fn export(
     Ok(true)
 }
 
-/// Makes a session from the lines of an export, under a key of its own. What its events have set of the user and the app
-/// is set again.
+/// Creates a session under a new key from the lines of an export. Its events set the keys of the
+/// user and the app again.
 ///
 /// # Errors
-/// When there is a session of that key, a line is not what was exported (the error has its number), or the store fails. Then
-/// there is no such session afterwards.
+/// When a session of that key exists, a line is not from an export (the error has its number), or
+/// the store fails. Then the session does not exist afterwards.
 pub async fn import<I>(store: &dyn SessionStore, key: SessionKey, lines: I) -> Result<()>
 where
     I: IntoIterator<Item = Result<String>, IntoIter: Send>,
@@ -88,7 +89,7 @@ async fn append(
     }
 }
 
-/// Where an event is there twice, among which lines.
+/// Adds the numbers of the lines to the error of a doubled event.
 fn of_page(last: usize, many: usize, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Store(StoreErrorKind::Exists) => {
