@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire<'a> {
+struct PartJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -20,7 +20,7 @@ struct Wire<'a> {
     #[serde(alias = "function_response", skip_serializing_if = "Option::is_none")]
     function_response: Option<Cow<'a, FunctionResponse>>,
     #[serde(alias = "inline_data", skip_serializing_if = "Option::is_none")]
-    inline_data: Option<WireBlob<'a>>,
+    inline_data: Option<BlobJson<'a>>,
     #[serde(alias = "file_data", skip_serializing_if = "Option::is_none")]
     file_data: Option<Cow<'a, FileData>>,
     #[serde(alias = "thought_signature", skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ struct Wire<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WireBlob<'a> {
+struct BlobJson<'a> {
     #[serde(default, alias = "mime_type")]
     mime_type: Cow<'a, str>,
     data: String,
@@ -52,7 +52,7 @@ const KINDS: [&str; 9] = [
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut wire = Wire::default();
+        let mut wire = PartJson::default();
         match self {
             Part::Text(text) => wire.text = Some(text.into()),
             Part::Thought(thought) => {
@@ -68,7 +68,7 @@ impl Serialize for Part {
                 wire.function_response = Some(Cow::Borrowed(response));
             }
             Part::InlineData(blob) => {
-                wire.inline_data = Some(WireBlob {
+                wire.inline_data = Some(BlobJson {
                     mime_type: (&blob.mime_type).into(),
                     data: URL_SAFE.encode(&blob.data),
                     display_name: blob.display_name.as_ref().map(Cow::from),
@@ -87,7 +87,7 @@ impl<'de> Deserialize<'de> for Part {
         if !KINDS.iter().any(|kind| part.contains_key(*kind)) {
             return Ok(Part::Other(Box::new(part)));
         }
-        let wire = Wire::deserialize(Value::Object(part)).map_err(D::Error::custom)?;
+        let wire = PartJson::deserialize(Value::Object(part)).map_err(D::Error::custom)?;
         let signature = wire.thought_signature.map(Cow::into_owned);
         if let Some(call) = wire.function_call {
             let mut call = call.into_owned();
