@@ -17,7 +17,7 @@ fn micros(seconds: f64) -> u64 {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire<'a> {
+struct EventJson<'a> {
     #[serde(skip_serializing_if = "none")]
     content: Option<Cow<'a, Content>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -38,7 +38,7 @@ struct Wire<'a> {
     invocation_id: RunId,
     author: Name,
     #[serde(default)]
-    actions: WireActions,
+    actions: ActionsJson,
     #[serde(alias = "long_running_tool_ids", skip_serializing_if = "none")]
     long_running_tool_ids: Option<Cow<'a, [String]>>,
     #[serde(skip_serializing_if = "none")]
@@ -57,7 +57,7 @@ struct NodeInfo {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WireActions {
+struct ActionsJson {
     #[serde(alias = "skip_summarization", skip_serializing_if = "none")]
     skip_summarization: Option<bool>,
     #[serde(alias = "state_delta")]
@@ -73,13 +73,13 @@ struct WireActions {
     #[serde(alias = "end_of_agent", skip_serializing_if = "none")]
     end_of_agent: Option<bool>,
     #[serde(skip_serializing_if = "none")]
-    compaction: Option<WireCompaction>,
+    compaction: Option<CompactionJson>,
 }
 
 /// The JSON form of a compaction, with times in seconds.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WireCompaction {
+struct CompactionJson {
     #[serde(alias = "start_timestamp")]
     start_timestamp: f64,
     #[serde(alias = "end_timestamp")]
@@ -93,7 +93,7 @@ impl Serialize for Event {
         let details = self.details.as_deref();
         let text = |value: Option<&'_ String>| value.map(|t| Cow::Owned(t.clone()));
         let ids = details.map(|d| &d.long_running_tool_ids[..]).filter(|ids| !ids.is_empty());
-        Wire {
+        EventJson {
             content: self.content.as_ref().map(Cow::Borrowed),
             partial: self.partial,
             finish_reason: details.and_then(|d| d.finish_reason.clone()),
@@ -117,7 +117,7 @@ impl Serialize for Event {
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wire = Wire::deserialize(deserializer)?;
+        let wire = EventJson::deserialize(deserializer)?;
         // A path of another program may not parse; it becomes a single name.
         let path = wire.node_info.path;
         let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
@@ -163,7 +163,7 @@ fn branches(written: &Value) -> Option<Vec<(u32, u32)>> {
     branches.map(|(depth, branch)| Some((depth.parse().ok()?, number(branch)?))).collect()
 }
 
-impl From<&Actions> for WireActions {
+impl From<&Actions> for ActionsJson {
     fn from(actions: &Actions) -> Self {
         let artifacts = actions.artifact_delta.iter();
         Self {
@@ -174,7 +174,7 @@ impl From<&Actions> for WireActions {
             agent_state: actions.agent_state.clone(),
             end_of_agent: actions.end_of_agent,
             escalate: actions.escalate,
-            compaction: actions.compaction.as_ref().map(|summary| WireCompaction {
+            compaction: actions.compaction.as_ref().map(|summary| CompactionJson {
                 start_timestamp: summary.start as f64 / 1e6,
                 end_timestamp: summary.end as f64 / 1e6,
                 compacted_content: summary.content.clone(),
@@ -183,8 +183,8 @@ impl From<&Actions> for WireActions {
     }
 }
 
-impl From<WireActions> for Actions {
-    fn from(wire: WireActions) -> Self {
+impl From<ActionsJson> for Actions {
+    fn from(wire: ActionsJson) -> Self {
         let artifacts = wire.artifact_delta.into_iter();
         let version = |value: Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).unwrap_or(0);
         let actions = Self::from(RareActions {
