@@ -83,7 +83,7 @@ pub struct RunReport {
 
 /// The JSON form of a [`RunReport`].
 #[derive(Serialize, Deserialize)]
-struct SentReport {
+struct RunReportJson {
     end: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
@@ -106,7 +106,7 @@ impl RunReport {
             Ok(()) => Value::Null,
             Err(error) => record::failed(error),
         };
-        let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
+        let sent = RunReportJson { end, loops: self.loops.clone(), usage: self.usage };
         to_json(&sent).map_err(Error::other)
     }
 
@@ -115,7 +115,7 @@ impl RunReport {
     /// # Errors
     /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value) -> Result<Self> {
-        let SentReport { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
+        let RunReportJson { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
         Ok(Self { end: record::read(end, record::RecordOf::Branch), loops, usage })
     }
 }

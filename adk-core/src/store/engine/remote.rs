@@ -85,7 +85,7 @@ impl BranchEnd {
 
 /// The JSON form of a [`BranchReport`]; the events are in the log.
 #[derive(Serialize, Deserialize)]
-struct SentReport {
+struct BranchReportJson {
     end: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
@@ -114,7 +114,7 @@ impl BranchReport {
             Ok(end) => record::of(end).map_err(Error::other)?,
             Err(error) => record::failed(error),
         };
-        let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
+        let sent = BranchReportJson { end, loops: self.loops.clone(), usage: self.usage };
         to_json(&sent).map_err(Error::other)
     }
 
@@ -123,7 +123,7 @@ impl BranchReport {
     /// # Errors
     /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
-        let SentReport { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
+        let BranchReportJson { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
         Ok(Self { end: record::read(end, record::RecordOf::Branch), events, loops, usage })
     }
 }
