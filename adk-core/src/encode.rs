@@ -27,10 +27,10 @@ pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeE
 /// The reason why a value has no form in JSON, with the position of the part. Its text continues
 /// the name of the value, as in "state key `score`" + " holds NaN, which JSON has no form for".
 #[derive(Debug)]
-pub(crate) struct EncodeError(Box<Inner>);
+pub(crate) struct EncodeError(Box<EncodeErrorData>);
 
 #[derive(Debug)]
-struct Inner {
+struct EncodeErrorData {
     reason: Reason,
     /// The path to the part, innermost step first.
     steps: Vec<PathStep>,
@@ -55,7 +55,7 @@ enum PathStep {
 
 impl EncodeError {
     fn new(reason: Reason) -> Self {
-        Self(Box::new(Inner { reason, steps: Vec::new() }))
+        Self(Box::new(EncodeErrorData { reason, steps: Vec::new() }))
     }
 
     /// Returns the error of a run. `what` names the value.
@@ -515,7 +515,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[derive(Serialize)]
-    enum Kind {
+    enum Variants {
         Unit,
         Newtype(u8),
         Tuple(u8, f32),
@@ -527,7 +527,7 @@ mod tests {
 
     #[derive(Serialize)]
     struct Outer {
-        kinds: Vec<Kind>,
+        kinds: Vec<Variants>,
         #[serde(flatten)]
         rest: BTreeMap<char, Wrapped>,
         tuple: (i8, char, &'static str),
@@ -537,7 +537,7 @@ mod tests {
     #[test]
     fn what_has_a_form_gets_that_of_serde_json() {
         let kinds =
-            || vec![Kind::Unit, Kind::Newtype(1), Kind::Tuple(2, 0.1), Kind::Struct { a: None, b: () }];
+            || vec![Variants::Unit, Variants::Newtype(1), Variants::Tuple(2, 0.1), Variants::Struct { a: None, b: () }];
         let rest = BTreeMap::from([('x', Wrapped(-0.0)), ('y', Wrapped(f64::MAX))]);
         let json = json!({"b": [1, -2, 3.5, null, true], "a": {"": u64::MAX}});
         let outer = Outer { kinds: kinds(), rest, tuple: (-1, 'c', "d"), json };
@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn what_has_none_is_told_with_its_place() {
-        let of_kind = |value: f32| BTreeMap::from([("k", vec![Kind::Unit, Kind::Tuple(1, value)])]);
+        let of_kind = |value: f32| BTreeMap::from([("k", vec![Variants::Unit, Variants::Tuple(1, value)])]);
         for (error, said) in [
             (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
             (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),

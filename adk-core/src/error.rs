@@ -28,9 +28,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// );
 /// ```
 #[non_exhaustive]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorData>);
 
-struct Inner {
+struct ErrorData {
     kind: ErrorKind,
     message: String,
     help: Option<String>,
@@ -242,7 +242,7 @@ pub enum StoreErrorKind {
 impl Error {
     /// Creates an error of a kind; the runtime adds the place where the error is raised.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), help: None, path: None, source: None }))
+        Self(Box::new(ErrorData { kind, message: message.into(), help: None, path: None, source: None }))
     }
 
     /// Wraps any error of an agent. `?` does it for the errors of the standard library and of JSON;
@@ -290,9 +290,9 @@ impl Error {
 
     /// Copies the error without its source.
     pub(crate) fn copy(&self) -> Self {
-        let Inner { kind, message, help, path, .. } = &*self.0;
+        let ErrorData { kind, message, help, path, .. } = &*self.0;
         let (message, help, path) = (message.clone(), help.clone(), path.clone());
-        Self(Box::new(Inner { kind: *kind, message, help, path, source: None }))
+        Self(Box::new(ErrorData { kind: *kind, message, help, path, source: None }))
     }
 
     /// Returns the kind.
