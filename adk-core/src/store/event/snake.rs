@@ -13,7 +13,7 @@ pub(super) struct Snake<'a, T: ?Sized>(pub(super) &'a T);
 
 impl<T: Serialize + ?Sized> Serialize for Snake<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(Inner(serializer))
+        self.0.serialize(SnakeSerializer(serializer))
     }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn snake(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-struct Inner<S>(S);
+struct SnakeSerializer<S>(S);
 
 macro_rules! as_they_are {
     ($($method:ident($type:ty))*) => {$(
@@ -42,16 +42,16 @@ macro_rules! as_they_are {
     )*};
 }
 
-impl<S: Serializer> Serializer for Inner<S> {
+impl<S: Serializer> Serializer for SnakeSerializer<S> {
     type Ok = S::Ok;
     type Error = S::Error;
-    type SerializeSeq = Inner<S::SerializeSeq>;
-    type SerializeTuple = Inner<S::SerializeTuple>;
-    type SerializeTupleStruct = Inner<S::SerializeTupleStruct>;
-    type SerializeTupleVariant = Inner<S::SerializeTupleVariant>;
-    type SerializeMap = Inner<S::SerializeMap>;
-    type SerializeStruct = Fields<S>;
-    type SerializeStructVariant = Inner<S::SerializeStructVariant>;
+    type SerializeSeq = SnakeSerializer<S::SerializeSeq>;
+    type SerializeTuple = SnakeSerializer<S::SerializeTuple>;
+    type SerializeTupleStruct = SnakeSerializer<S::SerializeTupleStruct>;
+    type SerializeTupleVariant = SnakeSerializer<S::SerializeTupleVariant>;
+    type SerializeMap = SnakeSerializer<S::SerializeMap>;
+    type SerializeStruct = SnakeFields<S>;
+    type SerializeStructVariant = SnakeSerializer<S::SerializeStructVariant>;
 
     as_they_are! {
         serialize_bool(bool)
@@ -91,17 +91,17 @@ impl<S: Serializer> Serializer for Inner<S> {
         self.0.serialize_newtype_variant(name, index, variant, &Snake(value))
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
-        self.0.serialize_seq(len).map(Inner)
+        self.0.serialize_seq(len).map(SnakeSerializer)
     }
     fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
-        self.0.serialize_tuple(len).map(Inner)
+        self.0.serialize_tuple(len).map(SnakeSerializer)
     }
     fn serialize_tuple_struct(
         self,
         name: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleStruct, S::Error> {
-        self.0.serialize_tuple_struct(name, len).map(Inner)
+        self.0.serialize_tuple_struct(name, len).map(SnakeSerializer)
     }
     fn serialize_tuple_variant(
         self,
@@ -110,16 +110,16 @@ impl<S: Serializer> Serializer for Inner<S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleVariant, S::Error> {
-        self.0.serialize_tuple_variant(name, index, variant, len).map(Inner)
+        self.0.serialize_tuple_variant(name, index, variant, len).map(SnakeSerializer)
     }
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
-        self.0.serialize_map(len).map(Inner)
+        self.0.serialize_map(len).map(SnakeSerializer)
     }
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
         if name.starts_with(PRIVATE_STRUCT) {
-            self.0.serialize_struct(name, len).map(Fields::Private)
+            self.0.serialize_struct(name, len).map(SnakeFields::Private)
         } else {
-            self.0.serialize_map(Some(len)).map(Fields::Named)
+            self.0.serialize_map(Some(len)).map(SnakeFields::Named)
         }
     }
     fn serialize_struct_variant(
@@ -129,7 +129,7 @@ impl<S: Serializer> Serializer for Inner<S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
-        self.0.serialize_struct_variant(name, index, variant, len).map(Inner)
+        self.0.serialize_struct_variant(name, index, variant, len).map(SnakeSerializer)
     }
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
         self.0.collect_str(value)
@@ -137,7 +137,7 @@ impl<S: Serializer> Serializer for Inner<S> {
 }
 
 /// The serializer of the fields of a struct.
-enum Fields<S: Serializer> {
+enum SnakeFields<S: Serializer> {
     /// Entries of a map, because field names must be `&'static str` and converted names are not.
     Named(S::SerializeMap),
     /// A number of `serde_json`, unchanged.
@@ -153,7 +153,7 @@ fn private<S: ser::SerializeStruct>(
     inner.serialize_field(key, &text.map_err(ser::Error::custom)?)
 }
 
-impl<S: Serializer> ser::SerializeStruct for Fields<S> {
+impl<S: Serializer> ser::SerializeStruct for SnakeFields<S> {
     type Ok = S::Ok;
     type Error = S::Error;
     fn serialize_field<T: Serialize + ?Sized>(
@@ -174,7 +174,7 @@ impl<S: Serializer> ser::SerializeStruct for Fields<S> {
     }
 }
 
-impl<M: ser::SerializeMap> ser::SerializeMap for Inner<M> {
+impl<M: ser::SerializeMap> ser::SerializeMap for SnakeSerializer<M> {
     type Ok = M::Ok;
     type Error = M::Error;
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), M::Error> {
@@ -190,7 +190,7 @@ impl<M: ser::SerializeMap> ser::SerializeMap for Inner<M> {
 
 macro_rules! elements {
     ($($kind:ident::$method:ident)*) => {$(
-        impl<C: ser::$kind> ser::$kind for Inner<C> {
+        impl<C: ser::$kind> ser::$kind for SnakeSerializer<C> {
             type Ok = C::Ok;
             type Error = C::Error;
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
@@ -209,7 +209,7 @@ elements! {
     SerializeTupleVariant::serialize_field
 }
 
-impl<C: ser::SerializeStructVariant> ser::SerializeStructVariant for Inner<C> {
+impl<C: ser::SerializeStructVariant> ser::SerializeStructVariant for SnakeSerializer<C> {
     type Ok = C::Ok;
     type Error = C::Error;
     fn serialize_field<T: Serialize + ?Sized>(
