@@ -15,11 +15,11 @@ use std::sync::{Arc, Mutex};
 /// Keeps sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    tables: Mutex<Tables>,
+    tables: Mutex<MemoryTables>,
 }
 
 #[derive(Debug, Default)]
-struct Tables {
+struct MemoryTables {
     sessions: BTreeMap<SessionKey, Arc<Session>>,
     apps: BTreeMap<String, App>,
 }
@@ -41,7 +41,7 @@ impl MemoryStore {
     }
 }
 
-impl Tables {
+impl MemoryTables {
     fn session(&mut self, key: SessionKey) -> Arc<Session> {
         // Only a new entry copies its name.
         let found = self.apps.get(&key.app).and_then(|app| Some((app, app.users.get(&key.user)?)));

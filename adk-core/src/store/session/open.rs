@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, Weak};
 /// The open sessions, each once, so that all runs of a session share it; and the state of their
 /// users and apps. Clones share the table. It keeps no session alive.
 #[derive(Clone, Debug, Default)]
-pub struct OpenSessions(Arc<Mutex<Tables>>);
+pub struct OpenSessions(Arc<Mutex<OpenTables>>);
 
 #[derive(Debug, Default)]
-struct Tables {
+struct OpenTables {
     /// Sessions with their numbers: a session that is created again under an old key gets another
     /// number.
     sessions: HashMap<SessionKey, (i64, Weak<Session>)>,
