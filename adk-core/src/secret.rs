@@ -103,12 +103,12 @@ impl<T: Serialize> Serialize for Secret<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Written<T> {
+        struct WrittenSecret<T> {
             #[serde(rename = "$secret")]
             value: T,
         }
         // serde's message would contain the value.
-        let read = Written::deserialize(deserializer)
+        let read = WrittenSecret::deserialize(deserializer)
             .map_err(|_| D::Error::custom(format_args!("it is no secret `{}`", type_name::<T>())))?;
         Ok(Self(read.value))
     }
