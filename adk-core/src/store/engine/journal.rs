@@ -43,23 +43,23 @@ pub struct MemoryJournal {
 /// began.
 #[derive(Debug, Default)]
 struct Runs {
-    all: BTreeMap<RunId, Kept>,
+    all: BTreeMap<RunId, StoredRun>,
     /// Runs that can continue and that no process drives.
     ready: BTreeSet<RunId>,
     /// Runs that have not ended.
     open: BTreeSet<RunId>,
     /// Deadlines of open waits, each with the owner of the run and the id of the wait.
-    deadlines: BTreeSet<(Whose, u64, String)>,
+    deadlines: BTreeSet<(RunOwner, u64, String)>,
 }
 
 /// The owner of the runs that a search selects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Whose {
+enum RunOwner {
     App(String),
     TenantsOf(String),
 }
 
-impl Whose {
+impl RunOwner {
     fn app(name: &str) -> Self {
         Self::App(name.to_owned())
     }
@@ -78,7 +78,7 @@ impl Whose {
 
 /// The stored data of a run.
 #[derive(Debug)]
-struct Kept {
+struct StoredRun {
     record: Arc<RunRecord>,
     /// The time when it began or was queued.
     created: u64,
@@ -87,7 +87,7 @@ struct Kept {
     slots: HashMap<String, Stored>,
     steps: HashMap<String, Value>,
     done: Vec<Done>,
-    waits: Vec<KeptWait>,
+    waits: Vec<StoredWait>,
     status: RunStatus,
     /// The time when the status was written.
     updated: u64,
@@ -99,7 +99,7 @@ struct Kept {
 
 /// A wait with its answer.
 #[derive(Debug)]
-struct KeptWait {
+struct StoredWait {
     waiting: Waiting,
     answer: Option<Value>,
     /// Whether the run has been driven with the answer.
@@ -108,7 +108,7 @@ struct KeptWait {
 
 impl Runs {
     /// Returns the run of a claim, if the claim is the current one.
-    fn claimed(&mut self, claim: ClaimId) -> Result<&mut Kept> {
+    fn claimed(&mut self, claim: ClaimId) -> Result<&mut StoredRun> {
         let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
         if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
     }
@@ -121,20 +121,20 @@ impl Runs {
     }
 
     /// Returns an open wait with its run. The id of a wait begins with the id of its run.
-    fn wait(&mut self, whose: &Whose, id: &str) -> Result<(RunId, &mut KeptWait)> {
+    fn wait(&mut self, whose: &RunOwner, id: &str) -> Result<(RunId, &mut StoredWait)> {
         let unknown = || refuse::unknown_wait(id);
         let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
         let run = self.all.get_mut(&run_id).filter(|run| whose.is(&run.record));
         let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
         match wait {
             None => Err(unknown()),
-            Some(KeptWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
+            Some(StoredWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
             Some(wait) => Ok((run_id, wait)),
         }
     }
 
     /// Returns the runs that a filter selects.
-    fn select(&self, whose: Whose, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
+    fn select(&self, whose: RunOwner, filter: &RunFilter) -> impl Iterator<Item = &StoredRun> {
         let range = filter.range();
         let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
             (Some(run), _) => {
@@ -147,7 +147,7 @@ impl Runs {
         };
         let ids: Box<dyn Iterator<Item = &RunId>> =
             if filter.oldest_first { Box::new(ids) } else { Box::new(ids.rev()) };
-        let of_state = move |run: &&Kept| match filter.state {
+        let of_state = move |run: &&StoredRun| match filter.state {
             RunState::Ready => run.is_ready(),
             RunState::Unfinished => run.status.is_open(),
             RunState::Finished => run.status == RunStatus::Finished,
@@ -161,7 +161,7 @@ impl Runs {
     }
 
     /// Returns the waits whose deadline has passed, and the next deadline.
-    fn due(&mut self, whose: &Whose, now: u64, most: usize) -> DueWaits {
+    fn due(&mut self, whose: &RunOwner, now: u64, most: usize) -> DueWaits {
         let mut due = DueWaits::default();
         let mut gone = Vec::new();
         let first = (whose.clone(), 0, String::new());
@@ -219,7 +219,7 @@ impl MemoryJournal {
         let mut runs = lock(&self.runs);
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
-            let run = runs.all.entry(id).or_insert_with(|| Kept::new(record.clone(), slot.claim()));
+            let run = runs.all.entry(id).or_insert_with(|| StoredRun::new(record.clone(), slot.claim()));
             if run.epoch == slot.epoch {
                 run.begin(record, slot.session().clone());
             }
@@ -235,7 +235,7 @@ impl MemoryJournal {
     }
 }
 
-impl Kept {
+impl StoredRun {
     fn new(record: Arc<RunRecord>, claim: ClaimId) -> Self {
         Self {
             created: record.time,
@@ -371,9 +371,9 @@ impl Journal for MemoryJournal {
             return Box::pin(ready(Ok(known.answer.clone())));
         }
         let (deadline, id) = (wait.waiting.deadline, wait.waiting.id.clone());
-        let app = Whose::app(&run.record.session.app);
-        let whose = run.record.tenant_of.as_deref().map(Whose::tenants_of).into_iter().chain([app]);
-        run.waits.push(KeptWait { waiting: wait.waiting, answer: None, is_seen: false });
+        let app = RunOwner::app(&run.record.session.app);
+        let whose = run.record.tenant_of.as_deref().map(RunOwner::tenants_of).into_iter().chain([app]);
+        run.waits.push(StoredWait { waiting: wait.waiting, answer: None, is_seen: false });
         if let Some(deadline) = deadline {
             runs.deadlines.extend(whose.map(|whose| (whose, deadline, id.clone())));
         }
@@ -421,7 +421,7 @@ impl RunRegistry for MemoryJournal {
         if runs.all.contains_key(&id) {
             return Box::pin(ready(Err(refuse::run_exists(id))));
         }
-        runs.all.insert(id, Kept::new(Arc::new(record), claim));
+        runs.all.insert(id, StoredRun::new(Arc::new(record), claim));
         runs.index(id);
         Box::pin(ready(Ok(Claim::new(claim, move |claim| this.release(claim)))))
     }
@@ -508,7 +508,7 @@ impl RunRegistry for MemoryJournal {
 
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(Whose::app(app), filter).map(Kept::info).collect())))
+        Box::pin(ready(Ok(runs.select(RunOwner::app(app), filter).map(StoredRun::info).collect())))
     }
 
     fn runs_of_tenants<'a>(
@@ -517,7 +517,7 @@ impl RunRegistry for MemoryJournal {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(Whose::tenants_of(app), filter).map(Kept::info).collect())))
+        Box::pin(ready(Ok(runs.select(RunOwner::tenants_of(app), filter).map(StoredRun::info).collect())))
     }
 
     /// Returns `None`: an engine above keeps its sessions in another store.
@@ -541,7 +541,7 @@ impl RequestKeys for MemoryJournal {
 impl WaitRegistry for MemoryJournal {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
-        let mut selected: Vec<_> = runs.select(Whose::app(app), filter).collect();
+        let mut selected: Vec<_> = runs.select(RunOwner::app(app), filter).collect();
         if !filter.oldest_first {
             selected.reverse();
         }
@@ -551,15 +551,15 @@ impl WaitRegistry for MemoryJournal {
 
     fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let mut runs = lock(&self.runs);
-        Box::pin(ready(runs.wait(&Whose::app(app), id).map(|(_, wait)| wait.waiting.clone())))
+        Box::pin(ready(runs.wait(&RunOwner::app(app), id).map(|(_, wait)| wait.waiting.clone())))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(&Whose::app(app), now, most))))
+        Box::pin(ready(Ok(lock(&self.runs).due(&RunOwner::app(app), now, most))))
     }
 
     fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(&Whose::tenants_of(app), now, most))))
+        Box::pin(ready(Ok(lock(&self.runs).due(&RunOwner::tenants_of(app), now, most))))
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
@@ -573,7 +573,7 @@ impl WaitRegistry for MemoryJournal {
 
     fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let mut runs = lock(&self.runs);
-        let resolved = runs.wait(&Whose::app(app), id).map(|(run, wait)| {
+        let resolved = runs.wait(&RunOwner::app(app), id).map(|(run, wait)| {
             wait.answer = Some(answer);
             run
         });
