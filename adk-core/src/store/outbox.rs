@@ -32,7 +32,7 @@ pub(crate) struct Outbox {
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct EventQueue {
     /// Events, each with the waker of its branch. The root of the run has none: it is polled after
     /// every take anyway.
     events: VecDeque<(Option<Arc<Event>>, Option<Waker>)>,
@@ -48,7 +48,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct Doorbell {
     state: AtomicU8,
-    queue: Mutex<Queue>,
+    queue: Mutex<EventQueue>,
 }
 
 const IDLE: u8 = 0;
@@ -111,7 +111,7 @@ impl Drop for Outbox {
 }
 
 impl Outbox {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, EventQueue> {
         lock(&self.doorbell.queue)
     }
 
