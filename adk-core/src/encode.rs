@@ -515,7 +515,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[derive(Serialize)]
-    enum Variants {
+    enum EncodedEnum {
         Unit,
         Newtype(u8),
         Tuple(u8, f32),
@@ -527,7 +527,7 @@ mod tests {
 
     #[derive(Serialize)]
     struct Outer {
-        kinds: Vec<Variants>,
+        kinds: Vec<EncodedEnum>,
         #[serde(flatten)]
         rest: BTreeMap<char, Wrapped>,
         tuple: (i8, char, &'static str),
@@ -536,8 +536,14 @@ mod tests {
 
     #[test]
     fn what_has_a_form_gets_that_of_serde_json() {
-        let kinds =
-            || vec![Variants::Unit, Variants::Newtype(1), Variants::Tuple(2, 0.1), Variants::Struct { a: None, b: () }];
+        let kinds = || {
+            vec![
+                EncodedEnum::Unit,
+                EncodedEnum::Newtype(1),
+                EncodedEnum::Tuple(2, 0.1),
+                EncodedEnum::Struct { a: None, b: () },
+            ]
+        };
         let rest = BTreeMap::from([('x', Wrapped(-0.0)), ('y', Wrapped(f64::MAX))]);
         let json = json!({"b": [1, -2, 3.5, null, true], "a": {"": u64::MAX}});
         let outer = Outer { kinds: kinds(), rest, tuple: (-1, 'c', "d"), json };
@@ -556,7 +562,8 @@ mod tests {
 
     #[test]
     fn what_has_none_is_told_with_its_place() {
-        let of_kind = |value: f32| BTreeMap::from([("k", vec![Variants::Unit, Variants::Tuple(1, value)])]);
+        let of_kind =
+            |value: f32| BTreeMap::from([("k", vec![EncodedEnum::Unit, EncodedEnum::Tuple(1, value)])]);
         for (error, said) in [
             (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
             (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),

@@ -68,7 +68,7 @@ impl RunOwner {
         Self::TenantsOf(app.to_owned())
     }
 
-    fn is(&self, record: &RunRecord) -> bool {
+    fn owns(&self, record: &RunRecord) -> bool {
         match self {
             Self::App(app) => record.session.app == *app,
             Self::TenantsOf(app) => record.tenant_of.as_ref() == Some(app),
@@ -108,7 +108,7 @@ struct StoredWait {
 
 impl Runs {
     /// Returns the run of a claim, if the claim is the current one.
-    fn claimed(&mut self, claim: ClaimId) -> Result<&mut StoredRun> {
+    fn claimed_run(&mut self, claim: ClaimId) -> Result<&mut StoredRun> {
         let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
         if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
     }
@@ -116,15 +116,15 @@ impl Runs {
     /// Updates the indexes after a change of a run.
     fn index(&mut self, id: RunId) {
         let Some(run) = self.all.get(&id) else { return };
-        put(&mut self.ready, id, run.is_ready());
-        put(&mut self.open, id, run.status.is_open());
+        set_member(&mut self.ready, id, run.is_ready());
+        set_member(&mut self.open, id, run.status.is_open());
     }
 
     /// Returns an open wait with its run. The id of a wait begins with the id of its run.
-    fn wait(&mut self, whose: &RunOwner, id: &str) -> Result<(RunId, &mut StoredWait)> {
+    fn wait(&mut self, owner: &RunOwner, id: &str) -> Result<(RunId, &mut StoredWait)> {
         let unknown = || refuse::unknown_wait(id);
         let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
-        let run = self.all.get_mut(&run_id).filter(|run| whose.is(&run.record));
+        let run = self.all.get_mut(&run_id).filter(|run| owner.owns(&run.record));
         let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
         match wait {
             None => Err(unknown()),
@@ -134,7 +134,7 @@ impl Runs {
     }
 
     /// Returns the runs that a filter selects.
-    fn select(&self, whose: RunOwner, filter: &RunFilter) -> impl Iterator<Item = &StoredRun> {
+    fn select(&self, owner: RunOwner, filter: &RunFilter) -> impl Iterator<Item = &StoredRun> {
         let range = filter.range();
         let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
             (Some(run), _) => {
@@ -147,7 +147,7 @@ impl Runs {
         };
         let ids: Box<dyn Iterator<Item = &RunId>> =
             if filter.oldest_first { Box::new(ids) } else { Box::new(ids.rev()) };
-        let of_state = move |run: &&StoredRun| match filter.state {
+        let has_state = move |run: &&StoredRun| match filter.state {
             RunState::Ready => run.is_ready(),
             RunState::Unfinished => run.status.is_open(),
             RunState::Finished => run.status == RunStatus::Finished,
@@ -155,23 +155,23 @@ impl Runs {
             RunState::Cancelled => run.status == RunStatus::Cancelled,
             RunState::Any => true,
         };
-        let runs = ids.filter_map(|id| self.all.get(id)).filter(of_state);
-        let runs = runs.filter(move |run| whose.is(&run.record) && filter.selects(&run.record));
+        let runs = ids.filter_map(|id| self.all.get(id)).filter(has_state);
+        let runs = runs.filter(move |run| owner.owns(&run.record) && filter.selects(&run.record));
         runs.take(filter.limit.unwrap_or(usize::MAX))
     }
 
     /// Returns the waits whose deadline has passed, and the next deadline.
-    fn due(&mut self, whose: &RunOwner, now: u64, most: usize) -> DueWaits {
+    fn due(&mut self, owner: &RunOwner, now: u64, most: usize) -> DueWaits {
         let mut due = DueWaits::default();
         let mut gone = Vec::new();
-        let first = (whose.clone(), 0, String::new());
+        let first = (owner.clone(), 0, String::new());
         let deadlines: Vec<_> = self.deadlines.range(first..).take(most + 1).cloned().collect();
         for entry in deadlines {
-            let (of, deadline, id) = &entry;
-            if of != whose {
+            let (entry_owner, deadline, id) = &entry;
+            if entry_owner != owner {
                 break;
             }
-            match self.wait(whose, id) {
+            match self.wait(owner, id) {
                 // The wait was answered or withdrawn, or its run has ended. The second case is a
                 // wait that was asked again with another deadline.
                 Err(_) => gone.push(entry),
@@ -190,7 +190,7 @@ impl Runs {
     }
 }
 
-fn put(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
+fn set_member(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
     if is_in {
         set.insert(id);
     } else {
@@ -205,12 +205,12 @@ impl MemoryJournal {
     }
 
     /// Returns the event that an earlier attempt stored in the slot.
-    fn stored(&self, slot: &Slot) -> Result<Option<Stored>> {
+    fn find_stored(&self, slot: &Slot) -> Result<Option<Stored>> {
         let mut runs = lock(&self.runs);
         if !runs.all.contains_key(&slot.run_id) {
             return Ok(None);
         }
-        let run = runs.claimed(slot.claim())?;
+        let run = runs.claimed_run(slot.claim())?;
         let found = run.slots.get(&slot.to_string());
         Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
     }
@@ -225,7 +225,7 @@ impl MemoryJournal {
             }
             runs.index(id);
         }
-        let run = runs.claimed(slot.claim())?;
+        let run = runs.claimed_run(slot.claim())?;
         run.done.append(&mut slot.done);
         let key = slot.to_string();
         let stored = append(slot)?;
@@ -257,7 +257,7 @@ impl StoredRun {
     fn begin(&mut self, record: Arc<RunRecord>, session: Arc<Session>) {
         (self.record, self.session) = (record, Some(session));
         if self.status == RunStatus::Queued {
-            self.is(RunStatus::Running);
+            self.set_status(RunStatus::Running);
         }
     }
 
@@ -268,7 +268,7 @@ impl StoredRun {
         if let RunStatus::Failed(_) = self.status {
             self.waits.retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
         }
-        self.is(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
+        self.set_status(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
         let events = self
@@ -289,7 +289,7 @@ impl StoredRun {
         claimed
     }
 
-    fn is(&mut self, status: RunStatus) {
+    fn set_status(&mut self, status: RunStatus) {
         (self.status, self.updated) = (status, now_micros());
     }
 
@@ -318,7 +318,7 @@ impl StoredRun {
 
 impl Journal for MemoryJournal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        match self.stored(&slot) {
+        match self.find_stored(&slot) {
             Ok(Some(stored)) => return Reply::Ready(Ok(stored)),
             Ok(None) => {}
             Err(error) => return Reply::Ready(Err(error)),
@@ -351,7 +351,7 @@ impl Journal for MemoryJournal {
             if !runs.all.contains_key(&key.run_id) {
                 return Ok(value);
             }
-            let steps = &mut runs.claimed(claim)?.steps;
+            let steps = &mut runs.claimed_run(claim)?.steps;
             if let Some(earlier) = steps.get(&text).filter(|earlier| !is_failure(earlier)) {
                 return Ok(earlier.clone());
             }
@@ -362,7 +362,7 @@ impl Journal for MemoryJournal {
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         let mut runs = lock(&self.runs);
-        let run = match runs.claimed(claim) {
+        let run = match runs.claimed_run(claim) {
             Ok(run) => run,
             Err(error) => return Box::pin(ready(Err(error))),
         };
@@ -372,10 +372,10 @@ impl Journal for MemoryJournal {
         }
         let (deadline, id) = (wait.waiting.deadline, wait.waiting.id.clone());
         let app = RunOwner::app(&run.record.session.app);
-        let whose = run.record.tenant_of.as_deref().map(RunOwner::tenants_of).into_iter().chain([app]);
+        let owners = run.record.tenant_of.as_deref().map(RunOwner::tenants_of).into_iter().chain([app]);
         run.waits.push(StoredWait { waiting: wait.waiting, answer: None, is_seen: false });
         if let Some(deadline) = deadline {
-            runs.deadlines.extend(whose.map(|whose| (whose, deadline, id.clone())));
+            runs.deadlines.extend(owners.map(|owner| (owner, deadline, id.clone())));
         }
         Box::pin(ready(Ok(None)))
     }
@@ -446,25 +446,25 @@ impl RunRegistry for MemoryJournal {
     }
 
     fn finished(&self, claim: ClaimId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        let written = match lock(&self.runs).claimed(claim) {
+        let written = match lock(&self.runs).claimed_run(claim) {
             Ok(run) => {
                 run.done.append(&mut done);
                 Ok(())
             }
-            Err(error) => known_only(error),
+            Err(error) => ignore_unknown_run(error),
         };
         Box::pin(ready(written))
     }
 
     fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         let mut runs = lock(&self.runs);
-        let closed = match runs.claimed(claim) {
+        let closed = match runs.claimed_run(claim) {
             Ok(run) => {
                 run.is_driven = false;
                 if !status.is_open() {
                     run.waits.retain(|wait| wait.answer.is_some());
                 }
-                run.is(status);
+                run.set_status(status);
                 run.usage = Some(usage);
                 Ok(())
             }
@@ -473,7 +473,7 @@ impl RunRegistry for MemoryJournal {
                 if let Some(run) = run {
                     run.usage = Some(usage);
                 }
-                known_only(error)
+                ignore_unknown_run(error)
             }
         };
         runs.index(claim.run_id);
@@ -486,7 +486,7 @@ impl RunRegistry for MemoryJournal {
             None => Err(refuse::unknown_run(id)),
             Some(run) => {
                 if run.status.is_open() {
-                    run.is(RunStatus::Cancelled);
+                    run.set_status(RunStatus::Cancelled);
                     run.is_driven = false;
                     run.epoch += 1;
                     run.waits.retain(|wait| wait.answer.is_some());
@@ -500,7 +500,7 @@ impl RunRegistry for MemoryJournal {
 
     fn release(&self, claim: ClaimId) {
         let mut runs = lock(&self.runs);
-        if let Ok(run) = runs.claimed(claim) {
+        if let Ok(run) = runs.claimed_run(claim) {
             run.is_driven = false;
         }
         runs.index(claim.run_id);
@@ -563,7 +563,7 @@ impl WaitRegistry for MemoryJournal {
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        let withdrawn = lock(&self.runs).claimed(claim).map(|run| {
+        let withdrawn = lock(&self.runs).claimed_run(claim).map(|run| {
             run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
             let answered = run.waits.iter_mut().filter(|wait| waits.contains(&wait.waiting.id));
             answered.for_each(|wait| wait.is_seen = true);
@@ -583,7 +583,7 @@ impl WaitRegistry for MemoryJournal {
 }
 
 /// Ignores a run that never stored an event: it is not in the registry.
-fn known_only(error: crate::Error) -> Result<()> {
+fn ignore_unknown_run(error: crate::Error) -> Result<()> {
     match error.kind() {
         crate::ErrorKind::UnknownRun => Ok(()),
         _ => Err(error),
