@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
 /// # Errors
 /// Those of the tool.
 pub async fn run(work: impl Future<Output = Result<Done, ToolError>>) -> Result<Done, ToolError> {
-    match crate::panic::caught(work).await {
+    match crate::panic::catch_panic(work).await {
         Ok(done) => done,
         Err(message) => Err(panicked(&message)),
     }
@@ -204,7 +204,7 @@ where
         let done = work(&mut own);
         (own, done)
     };
-    match crate::panic::blocking(work).await {
+    match crate::panic::run_blocking(work).await {
         Ok((own, done)) => {
             *cx = own;
             done

@@ -271,11 +271,11 @@ fn timed_out(limit: Duration, left: &str) -> Error {
 }
 
 async fn blocking(work: Box<dyn FnOnce() -> Result<Done> + Send>) -> Result<Done> {
-    crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panicked(&message)))
+    crate::panic::run_blocking(work).await.unwrap_or_else(|message| Err(panicked(&message)))
 }
 
 async fn guarded(work: impl Future<Output = Result<Done>>) -> Result<Done> {
-    crate::panic::caught(work).await.unwrap_or_else(|message| Err(panicked(&message)))
+    crate::panic::catch_panic(work).await.unwrap_or_else(|message| Err(panicked(&message)))
 }
 
 fn panicked(message: &str) -> Error {

@@ -10,7 +10,7 @@ use super::toolbox::Toolbox;
 use super::{Retry, trace};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::store::engine::{CallInputs, CallKind};
@@ -381,7 +381,7 @@ async fn attempts(
 }
 
 async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
-    match caught(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
+    match catch_panic(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
         Ok(result) => result.and_then(|value| checked(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }

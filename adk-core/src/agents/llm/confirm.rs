@@ -8,7 +8,7 @@ use super::calls::{arguments, ended};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
 use crate::spec::AnsweredBy;
@@ -145,7 +145,7 @@ async fn begin(
     if before.given.is_none()
         && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
     {
-        let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
+        let asks = catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(
                 "what decides whether `{}` needs an agreement panicked: {panic}",
