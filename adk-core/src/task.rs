@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Runs a future in a separate task. Dropping this future aborts the task.
-pub(crate) async fn apart<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+pub(crate) async fn spawn_scoped<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     struct Task<T>(JoinHandle<T>);
     impl<T> Drop for Task<T> {
         fn drop(&mut self) {
@@ -27,9 +27,9 @@ pub(crate) async fn apart<T: Send + 'static>(future: impl Future<Output = T> + S
 
 /// Runs a future in a separate task for at most `limit`; returns `None` if it has not ended by
 /// then.
-pub(crate) async fn limited<T: Send + 'static>(
+pub(crate) async fn spawn_with_timeout<T: Send + 'static>(
     limit: Duration,
     future: impl Future<Output = T> + Send + 'static,
 ) -> Option<T> {
-    apart(tokio::time::timeout(limit, future)).await.ok()
+    spawn_scoped(tokio::time::timeout(limit, future)).await.ok()
 }

@@ -260,7 +260,7 @@ async fn within(
     left: &'static str,
 ) -> Result<Done> {
     let Some(limit) = limit else { return guarded(work).await };
-    let done = Box::pin(crate::task::limited(limit, guarded(work))).await;
+    let done = Box::pin(crate::task::spawn_with_timeout(limit, guarded(work))).await;
     done.unwrap_or_else(|| Err(timed_out(limit, left)))
 }
 

@@ -70,7 +70,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(Box::pin(async move { call.asked(&send).await })).await,
+            Some(_) => task::spawn_scoped(Box::pin(async move { call.asked(&send).await })).await,
             None => call.asked(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)

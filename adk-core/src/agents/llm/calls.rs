@@ -395,7 +395,7 @@ async fn limited(
     own: &mut ToolContext,
 ) -> Result<Value, ToolError> {
     let (made, call, mut apart) = (tool.clone(), call.clone(), own.copy());
-    let (result, apart) = task::apart(async move {
+    let (result, apart) = task::spawn_scoped(async move {
         let result = tokio::time::timeout(timeout, attempt(&*made, &call, &mut apart)).await;
         (result, apart)
     })
