@@ -9,7 +9,7 @@ use std::any::type_name;
 use std::fmt;
 
 /// The text that replaces a secret in any output.
-pub(crate) const SHOWN: &str = "[secret]";
+pub(crate) const REDACTED: &str = "[secret]";
 
 /// The key of the object that represents a secret in the values of its run.
 const SECRET: &str = "$secret";
@@ -91,7 +91,7 @@ impl<T: Serialize> Serialize for Secret<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // The error type is private, so no other serializer has it.
         if type_name::<S::Error>() != type_name::<EncodeError>() {
-            return serializer.serialize_str(SHOWN);
+            return serializer.serialize_str(REDACTED);
         }
         let mut map = serializer.serialize_map(Some(1))?;
         map.serialize_entry(SECRET, &self.0)?;
@@ -115,24 +115,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
 }
 
 /// Returns true if a value is a secret, or holds one.
-pub(crate) fn is_in(value: &Value) -> bool {
+pub(crate) fn has_secret(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().any(is_in),
+        Value::Array(items) => items.iter().any(has_secret),
         Value::Object(fields) => {
-            fields.len() == 1 && fields.contains_key(SECRET) || fields.values().any(is_in)
+            fields.len() == 1 && fields.contains_key(SECRET) || fields.values().any(has_secret)
         }
         _ => false,
     }
 }
 
 /// Wraps a value that comes from outside in the form that [`Secret`] reads.
-pub(crate) fn written(value: &Value) -> Value {
+pub(crate) fn wrap(value: &Value) -> Value {
     json!({SECRET: value})
 }
 
 /// Returns a value in a form that may be shown.
-pub(crate) fn shown(value: &Value) -> Value {
-    if is_in(value) || reference(value).is_some() { SHOWN.into() } else { value.clone() }
+pub(crate) fn redact(value: &Value) -> Value {
+    if has_secret(value) || reference(value).is_some() { REDACTED.into() } else { value.clone() }
 }
 
 /// Returns the name under which a run keeps a secret that was written at a path, and the reference
@@ -144,7 +144,7 @@ pub(crate) fn keep(key: &str, path: &Path) -> (Name, Value) {
 }
 
 /// Returns the name under which a run keeps the secret value of a key.
-pub(crate) fn kept<'v>(key: &str, value: &'v Value) -> Option<&'v str> {
+pub(crate) fn kept_name<'v>(key: &str, value: &'v Value) -> Option<&'v str> {
     let name = reference(value)?;
     // A forged reference must not lead to the secret of another key.
     name[PREFIX.len()..].strip_prefix(key)?.starts_with('@').then_some(name)
@@ -165,26 +165,26 @@ mod tests {
         let (left, right) = (Path::root("w"), Path::root("v"));
         let ((name, kept_left), (other, _)) = (keep("token", &left), keep("token", &right));
         assert_ne!(name, other, "branches have their own");
-        assert_eq!(kept("token", &kept_left), Some(&*name));
+        assert_eq!(kept_name("token", &kept_left), Some(&*name));
         for (key, value) in [
             ("tok", kept_left.clone()),
             ("token", json!({KEPT: "temp:token@w"})),
             ("token", json!({KEPT: name, "x": 1})),
             ("token", json!("secret:token@w")),
         ] {
-            assert_eq!(kept(key, &value), None, "{value}");
+            assert_eq!(kept_name(key, &value), None, "{value}");
         }
-        assert!(!is_in(&kept_left) && shown(&kept_left) == SHOWN);
+        assert!(!has_secret(&kept_left) && redact(&kept_left) == REDACTED);
     }
 
     #[test]
     fn only_the_runtime_writes_a_secret_and_reads_what_it_wrote() {
         let read = |value: Value| serde_json::from_value::<Secret<u8>>(value);
         let written = to_json(&[Some(Secret::new(7_u8))]).unwrap();
-        assert!(is_in(&written) && shown(&written) == SHOWN, "{written}");
+        assert!(has_secret(&written) && redact(&written) == REDACTED, "{written}");
         assert_eq!(read(written[0].clone()).unwrap().into_inner(), 7);
         for value in [json!(7), json!(Secret::new(7)), json!({SECRET: 1234}), json!({KEPT: "secret:k@w"})] {
-            assert!(!is_in(&value) || value[SECRET] == 1234);
+            assert!(!has_secret(&value) || value[SECRET] == 1234);
             assert_eq!(read(value).unwrap_err().to_string(), "it is no secret `u8`");
         }
     }

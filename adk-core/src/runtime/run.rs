@@ -360,7 +360,7 @@ impl Run {
             Some(own) => own.get(key)?,
             None => self.session().get(key)?,
         };
-        match secret::kept(key, &value) {
+        match secret::kept_name(key, &value) {
             Some(name) => self.kept(name),
             None => Some(value),
         }

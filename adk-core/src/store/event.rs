@@ -247,7 +247,7 @@ impl StateDelta {
 /// Hides secrets.
 impl fmt::Debug for StateDelta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.iter().map(|(key, value)| (key, secret::shown(value)));
+        let all = self.iter().map(|(key, value)| (key, secret::redact(value)));
         f.debug_map().entries(all).finish()
     }
 }

@@ -410,7 +410,7 @@ fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
         depth::discard(value);
         return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
     }
-    if secret::is_in(&value) {
+    if secret::has_secret(&value) {
         let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
         return Err(ToolError::failed(format!("the result of `{tool}` {why}")));
     }

@@ -108,7 +108,7 @@ pub(super) fn value(
     let seen = seen.filter(|seen| !seen.is_empty());
     let own = |key: &str| {
         let value = overlay.state_delta.get(key).or_else(|| seen?.get(key))?;
-        match secret::kept(key, value) {
+        match secret::kept_name(key, value) {
             // A plugin that sees an event has its secrets in the overlay.
             Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.kept(name)),
             None => Some(value.clone()),

@@ -194,7 +194,7 @@ impl State<'_> {
             let current = state::get(&of, current)?;
             let value = encode(&of, f(current))?;
             ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
-            if secret::is_in(&value) { Err(of_secret(&of)) } else { Ok(value) }
+            if secret::has_secret(&value) { Err(of_secret(&of)) } else { Ok(value) }
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)

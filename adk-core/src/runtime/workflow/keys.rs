@@ -93,7 +93,7 @@ impl Values<'_> {
 
     /// The value of a key as it may be shown; null for none.
     pub(crate) fn shown(&self, key: &str) -> Value {
-        self.run.get(key).map(|value| secret::shown(&value)).unwrap_or_default()
+        self.run.get(key).map(|value| secret::redact(&value)).unwrap_or_default()
     }
 
     /// The value of a key.
