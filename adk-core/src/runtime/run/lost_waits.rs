@@ -136,7 +136,7 @@ impl Run {
             });
         }
         for LostWait { key, .. } in lost.into_iter().filter(|wait| wait.is_final) {
-            let withdrawn = Box::pin(async { Ok(record::withdrawn()) });
+            let withdrawn = Box::pin(async { Ok(record::withdrawal()) });
             self.engine.step(self.claim, key.clone(), withdrawn).await?;
             self.lost_waits.change(|waits| waits.retain(|wait| wait.key != key));
         }

@@ -6,7 +6,7 @@
 //! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
 
 use super::place::Placing;
-use super::record::{self, RecordOf};
+use super::record::{self, RecordSubject};
 use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state};
 use crate::store::engine::{
     Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
@@ -265,7 +265,7 @@ impl OfAgent<'_> {
         let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
         // Only an update that has failed has a record here, and its agent has gone on if this is a result.
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
-            return record::read(failed, RecordOf::Step(&step.name));
+            return record::read(failed, RecordSubject::Step(&step.name));
         }
         let is_in_call = run.is_shared_with_call(&key);
         if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {

@@ -279,7 +279,7 @@ impl Shared {
                 .with_help("the run goes on with the default of the wait, or has failed without one"));
         }
         let value = self.fits(&waiting, value)?;
-        waits.resolve(&self.app, wait, record::escaped(value)).await
+        waits.resolve(&self.app, wait, record::escape(value)).await
     }
 
     /// The ready runs of this app and its tenants that a filter selects: a page of the oldest.
@@ -366,6 +366,6 @@ fn too_late(waiting: &Waiting) -> Value {
         let message = "nobody has answered in time, and the wait has no default";
         let error = Error::new(ErrorKind::Expired, message)
             .with_help("answer earlier, or give it a `default`; `retry` asks again");
-        record::failure(&error, 1)
+        record::from_failure(&error, 1)
     })
 }

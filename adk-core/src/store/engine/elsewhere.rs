@@ -104,7 +104,7 @@ impl RunReport {
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
             Ok(()) => Value::Null,
-            Err(error) => record::failed(error),
+            Err(error) => record::from_error(error),
         };
         let sent = RunReportJson { end, loops: self.loops.clone(), usage: self.usage };
         to_json(&sent).map_err(Error::other)
@@ -115,20 +115,20 @@ impl RunReport {
     /// # Errors
     /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value) -> Result<Self> {
-        let RunReportJson { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
-        Ok(Self { end: record::read(end, record::RecordOf::Branch), loops, usage })
+        let RunReportJson { end, loops, usage } = record::read(value, record::RecordSubject::Branch)?;
+        Ok(Self { end: record::read(end, record::RecordSubject::Branch), loops, usage })
     }
 }
 
 /// Returns an error as JSON, for an engine that keeps the results of steps itself: kind, message,
 /// help and path.
 pub fn error_to_value(error: &Error) -> Value {
-    record::failed(error)
+    record::from_error(error)
 }
 
 /// Reads an error from the JSON of [`error_to_value`]; `None` when the value is not an error.
 pub fn error_from_value(value: &Value) -> Option<Error> {
-    record::read::<Value>(value.clone(), record::RecordOf::Branch)
+    record::read::<Value>(value.clone(), record::RecordSubject::Branch)
         .err()
         .filter(|_| value.as_object().is_some_and(|map| map.contains_key(record::ERROR)))
 }

@@ -47,12 +47,12 @@ struct Failed {
 ///
 /// # Errors
 /// If the value has no form in JSON.
-pub(crate) fn of<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
-    to_json(value).map(escaped)
+pub(crate) fn from_value<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
+    to_json(value).map(escape)
 }
 
 /// Returns the record of a call with this result.
-pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
+pub(crate) fn from_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
     let facts =
         CallFacts { kind, asked: inputs.digest().map(|digest| digest.to_string()), by: inputs.model() };
     let value = match value {
@@ -69,7 +69,7 @@ pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Valu
 ///
 /// # Errors
 /// [`ErrorKind::Diverged`] when the arguments differ.
-pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
+pub(crate) fn check_inputs(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
     let recorded = record.get(CALL).and_then(|facts| facts.get("asked")).and_then(Value::as_str);
     let (CallKind::Tool, Some(recorded), Some(now)) = (key.kind, recorded, inputs.digest()) else {
         return Ok(());
@@ -93,16 +93,16 @@ pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result
 }
 
 /// Returns the record of an error that is a result.
-pub(crate) fn failed(error: &Error) -> Value {
-    written(ERROR, error, None)
+pub(crate) fn from_error(error: &Error) -> Value {
+    error_record(ERROR, error, None)
 }
 
 /// Returns the record of a failed call.
-pub(crate) fn failure(error: &Error, attempt: u32) -> Value {
-    written(FAILED, error, Some(attempt))
+pub(crate) fn from_failure(error: &Error, attempt: u32) -> Value {
+    error_record(FAILED, error, Some(attempt))
 }
 
-fn written(key: &str, error: &Error, attempt: Option<u32>) -> Value {
+fn error_record(key: &str, error: &Error, attempt: Option<u32>) -> Value {
     let failed = Failed {
         kind: error.kind(),
         message: error.message().to_owned(),
@@ -126,7 +126,7 @@ fn failure_of(record: &Value) -> Option<&Value> {
 }
 
 /// Returns the record of a wait that was withdrawn.
-pub(crate) fn withdrawn() -> Value {
+pub(crate) fn withdrawal() -> Value {
     Value::Object(Map::from_iter([(WITHDRAWN.to_owned(), Value::Null)]))
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn attempt(record: &Value) -> u32 {
 
 /// Turns the record of a failed call into an error that is a result, after the run has continued
 /// with it.
-pub(crate) fn settled(failure: Value) -> Value {
+pub(crate) fn settle(failure: Value) -> Value {
     match failure {
         Value::Object(mut map) if map.len() == 1 => match map.shift_remove(FAILED) {
             Some(failed) => Value::Object(Map::from_iter([(ERROR.to_owned(), failed)])),
@@ -154,7 +154,7 @@ pub(crate) fn settled(failure: Value) -> Value {
 }
 
 /// Returns the record of a JSON value.
-pub(crate) fn escaped(value: Value) -> Value {
+pub(crate) fn escape(value: Value) -> Value {
     let is_taken = |map: &Map<String, Value>| {
         [ERROR, FAILED, WITHDRAWN, VALUE, CALL].iter().any(|key| map.contains_key(*key))
     };
@@ -167,7 +167,7 @@ pub(crate) fn escaped(value: Value) -> Value {
 
 /// The subject of a record.
 #[derive(Clone, Copy)]
-pub(crate) enum RecordOf<'a> {
+pub(crate) enum RecordSubject<'a> {
     /// The step of that name.
     Step(&'a Name),
     /// The wait of that name.
@@ -176,8 +176,8 @@ pub(crate) enum RecordOf<'a> {
     Branch,
 }
 
-impl RecordOf<'_> {
-    fn other_type(self, error: serde_json::Error) -> Error {
+impl RecordSubject<'_> {
+    fn type_error(self, error: serde_json::Error) -> Error {
         let (what, help) = match self {
             Self::Step(name) => (
                 format!("the recorded result of step `{name}`"),
@@ -203,18 +203,18 @@ impl RecordOf<'_> {
 ///
 /// # Errors
 /// The recorded error, or [`ErrorKind::Diverged`] if the value has another type.
-pub(crate) fn read<T: DeserializeOwned>(record: Value, of: RecordOf<'_>) -> Result<T> {
-    serde_json::from_value(value(record, of)?).map_err(|error| of.other_type(error))
+pub(crate) fn read<T: DeserializeOwned>(record: Value, subject: RecordSubject<'_>) -> Result<T> {
+    serde_json::from_value(value(record, subject)?).map_err(|error| subject.type_error(error))
 }
 
-fn value(record: Value, of: RecordOf<'_>) -> Result<Value> {
+fn value(record: Value, subject: RecordSubject<'_>) -> Result<Value> {
     Ok(match record {
         Value::Object(mut map) if map.len() == 1 => {
             let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
             match (error, map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
                     let Failed { kind, message, help, path, .. } =
-                        serde_json::from_value(failed).map_err(|error| of.other_type(error))?;
+                        serde_json::from_value(failed).map_err(|error| subject.type_error(error))?;
                     let mut error = Error::new(kind, message);
                     if let Some(help) = help {
                         error = error.with_help(help);
@@ -249,18 +249,18 @@ mod tests {
             json!({"$withdrawn": null}),
             json!({"$value": {"$error": 2}}),
         ] {
-            let record = of(&value).unwrap();
+            let record = from_value(&value).unwrap();
             assert!(!is_failure(&record) && !is_withdrawn(&record), "{record}");
-            assert_eq!(read::<Value>(record, RecordOf::Branch).unwrap(), value);
+            assert_eq!(read::<Value>(record, RecordSubject::Branch).unwrap(), value);
         }
         let error = Error::new(ErrorKind::KeyMissing, "no key").with_help("write it");
-        let failure = failure(&error, 3);
+        let failure = from_failure(&error, 3);
         assert!(is_failure(&failure) && failure.to_string().starts_with("{\"$failed\":"));
         assert_eq!((attempt(&failure), attempt(&json!(1))), (3, 0));
-        let result = settled(failure.clone());
+        let result = settle(failure.clone());
         assert!(!is_failure(&result));
         for record in [failure, result] {
-            let again = read::<Value>(record, RecordOf::Branch).unwrap_err();
+            let again = read::<Value>(record, RecordSubject::Branch).unwrap_err();
             assert_eq!(
                 (again.kind(), again.to_string()),
                 (ErrorKind::KeyMissing, "no key; help: write it".to_owned())
@@ -271,13 +271,13 @@ mod tests {
     #[test]
     fn a_record_of_another_type_says_of_what_and_what_to_do() {
         let name = Name::literal("model");
-        for (of, wanted) in [
-            (RecordOf::Step(&name), "step `model`"),
-            (RecordOf::Wait(&name), "wait `model`"),
-            (RecordOf::Branch, "branch"),
+        for (subject, wanted) in [
+            (RecordSubject::Step(&name), "step `model`"),
+            (RecordSubject::Wait(&name), "wait `model`"),
+            (RecordSubject::Branch, "branch"),
         ] {
             for record in [json!("text"), json!({"$error": 1})] {
-                let error = read::<u32>(record, of).unwrap_err();
+                let error = read::<u32>(record, subject).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Diverged);
                 assert!(error.message().contains(wanted), "{error}");
                 assert!(

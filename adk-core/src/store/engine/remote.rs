@@ -111,8 +111,8 @@ impl BranchReport {
     /// Never for the report of [`Runner::branch`](crate::Runner::branch).
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
-            Ok(end) => record::of(end).map_err(Error::other)?,
-            Err(error) => record::failed(error),
+            Ok(end) => record::from_value(end).map_err(Error::other)?,
+            Err(error) => record::from_error(error),
         };
         let sent = BranchReportJson { end, loops: self.loops.clone(), usage: self.usage };
         to_json(&sent).map_err(Error::other)
@@ -123,8 +123,8 @@ impl BranchReport {
     /// # Errors
     /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
-        let BranchReportJson { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
-        Ok(Self { end: record::read(end, record::RecordOf::Branch), events, loops, usage })
+        let BranchReportJson { end, loops, usage } = record::read(value, record::RecordSubject::Branch)?;
+        Ok(Self { end: record::read(end, record::RecordSubject::Branch), events, loops, usage })
     }
 }
 
