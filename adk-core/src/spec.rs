@@ -6,5 +6,5 @@ pub(crate) mod schema;
 mod topology;
 
 pub use adk_spec::spec::*;
-pub(crate) use key::{Key, accepts, accepts_of};
+pub(crate) use key::{Key, accepts, type_check};
 pub use topology::Topology;

@@ -18,10 +18,10 @@ pub(crate) struct Key {
 
 impl Key {
     /// Creates a key of a type that the compiler knows.
-    pub(crate) fn of<T: 'static>(name: impl Into<String>) -> Self {
+    pub(crate) fn typed<T: 'static>(name: impl Into<String>) -> Self {
         // A `&str` is stored, and read, as a `String`.
         if TypeId::of::<T>() == TypeId::of::<&'static str>() {
-            return Self::of::<String>(name);
+            return Self::typed::<String>(name);
         }
         let ty = std::any::type_name::<T>();
         let ty = if ty == std::any::type_name::<String>() { "String" } else { ty };
@@ -37,11 +37,11 @@ impl Key {
 
     /// Creates a key of a type that JSON values can be checked against.
     pub(crate) fn read_as<T: DeserializeOwned + 'static>(name: impl Into<String>) -> Self {
-        Self { accepts: Some(accepts::<T>), ..Self::of::<T>(name) }
+        Self { accepts: Some(accepts::<T>), ..Self::typed::<T>(name) }
     }
 
     /// Copies the key of a description.
-    pub(crate) fn owned(key: &KeySpec<'_>) -> Self {
+    pub(crate) fn from_spec(key: &KeySpec<'_>) -> Self {
         let (name, ty) = (key.name.to_owned(), key.ty.to_owned());
         let id = key.known_type();
         Self { name, ty, optional: key.optional, any: key.any, id, accepts: key.accepts }
@@ -76,7 +76,7 @@ fn accepts_each<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
 
 /// Returns the check of a key: its own, or the one of a common type, which is recognized by type id
 /// or name.
-pub(crate) fn accepts_of(key: &KeySpec<'_>) -> Option<Accepts> {
+pub(crate) fn type_check(key: &KeySpec<'_>) -> Option<Accepts> {
     macro_rules! plain {
         ($($ty:ty)*) => {
             match key.type_id() {

@@ -131,7 +131,7 @@ where
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = Form::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form, by) }
+        Await { timeout, otherwise, ..Await::of(name, Key::typed::<T>(&*key), question, form, by) }
     }
 }
 

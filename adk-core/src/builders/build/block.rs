@@ -97,7 +97,7 @@ impl<K: Kind> BlockBuilder<K> {
     /// Says that the session holds a key of that type when a run starts; for the tree whose root this is.
     #[must_use]
     pub fn state_key<T: 'static>(mut self, key: impl Into<String>) -> Self {
-        self.common.options.states.push(Key::of::<T>(key));
+        self.common.options.states.push(Key::typed::<T>(key));
         self
     }
 
@@ -112,7 +112,7 @@ impl<K: Kind> BlockBuilder<K> {
             options.faults.push(Fault::new(Check::Syntax, &*self.common.name, fact));
             Value::Null
         });
-        options.lets.push((Key::of::<T>(key), Arc::new(value)));
+        options.lets.push((Key::typed::<T>(key), Arc::new(value)));
         self
     }
 

@@ -102,8 +102,8 @@ fn state(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Vec<(Key, Arc<Valu
 /// A key whose type is that of its first value, where that says it.
 pub(crate) fn key_of(key: &str, value: &Value) -> Key {
     match value {
-        Value::String(_) => Key::of::<String>(key),
-        Value::Bool(_) => Key::of::<bool>(key),
+        Value::String(_) => Key::typed::<String>(key),
+        Value::Bool(_) => Key::typed::<bool>(key),
         _ => Key::any(key),
     }
 }

@@ -97,7 +97,7 @@ fn missing(name: &str, cx: &Context) -> Error {
 
 /// The `state` keys in there: those of the workflow, also those around a tree that was built at run time.
 pub(super) fn states(workflow: &dyn Wired, cx: &Context) -> Option<Arc<[Key]>> {
-    let own = workflow.spec().states.iter().map(Key::owned);
+    let own = workflow.spec().states.iter().map(Key::from_spec);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
     let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();
     all.peek().is_some().then(|| all.collect())

@@ -39,7 +39,7 @@ impl Reader<'_> {
             Some(OutputType::Type { output, key }) if output.schema.is_some() => (Form::Type(output), key),
             Some(OutputType::Schema(schema)) => (Form::Schema(schema), |key| Key::any(&key)),
             None if !is_text => (Form::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
-            _ => (Form::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
+            _ => (Form::Schema(Arc::new(json!({"type": "string"}))), Key::typed::<String>),
         };
         let by = fields.text("by", &mut self.faults).map(|by| match by {
             "other" => AnsweredBy::Other,

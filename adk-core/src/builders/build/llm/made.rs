@@ -122,7 +122,7 @@ impl LlmAgentBuilder {
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {
-            None => (name.clone().map(Output::text), key.map(Key::of::<String>)),
+            None => (name.clone().map(Output::text), key.map(Key::typed::<String>)),
             Some(OutputType::Type { output, key: typed }) => {
                 (Some(Output::typed(name.clone(), output)), key.map(|key| typed(key.to_owned())))
             }
