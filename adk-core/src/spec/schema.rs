@@ -4,7 +4,7 @@
 
 use super::ValueSchema;
 use crate::sync::lock;
-use adk_spec::hash::{hash as of_text, mixed};
+use adk_spec::hash::{hash as hash_text, mixed};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ type MakeSchema = fn() -> Arc<Value>;
 
 /// Returns the [`hash`] of the schema that a function makes. The hash is cached for each function,
 /// because each run needs it and making a schema costs more than the rest of a topology.
-pub(crate) fn hash_of(make: MakeSchema) -> u64 {
+pub(crate) fn cached_hash(make: MakeSchema) -> u64 {
     static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
     let known = lock(&KNOWN).get(&make).copied();
     known.unwrap_or_else(|| {
@@ -24,7 +24,7 @@ pub(crate) fn hash_of(make: MakeSchema) -> u64 {
 }
 
 /// Returns the identity of a schema that is known only at run time.
-pub(crate) fn given(schema: &Value) -> ValueSchema {
+pub(crate) fn value_schema(schema: &Value) -> ValueSchema {
     ValueSchema::Hash(hash(schema))
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn hash(schema: &Value) -> u64 {
 /// Returns the hashes of the alternatives of a schema. An `enum` equals a `oneOf` of its members,
 /// because a doc comment on one variant turns the first form into the second.
 fn alternatives(schema: &Value) -> Vec<u64> {
-    let Value::Object(map) = schema else { return vec![of_data(schema)] };
+    let Value::Object(map) = schema else { return vec![hash_data(schema)] };
     let mut rest: Map<String, Value> = map.clone();
     rest.retain(|key, _| !WORDS.contains(&&**key));
     if rest.len() == 1
@@ -66,33 +66,35 @@ fn alternatives(schema: &Value) -> Vec<u64> {
             Vec::new()
         }
     };
-    let rest = unordered(rest.iter().map(|(key, value)| mixed(of_text(key), of_keyword(key, value))));
+    let rest = unordered(rest.iter().map(|(key, value)| mixed(hash_text(key), hash_keyword(key, value))));
     if members.is_empty() {
         vec![rest]
     } else {
-        members.iter().map(|member| mixed(rest, of_data(member))).collect()
+        members.iter().map(|member| mixed(rest, hash_data(member))).collect()
     }
 }
 
-fn of_keyword(key: &str, value: &Value) -> u64 {
+fn hash_keyword(key: &str, value: &Value) -> u64 {
     match (key, value) {
         (
             "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
             Value::Object(all),
-        ) => unordered(all.iter().map(|(name, schema)| mixed(of_text(name), hash(schema)))),
-        ("required" | "type", Value::Array(all)) => unordered(all.iter().map(of_data)),
+        ) => unordered(all.iter().map(|(name, schema)| mixed(hash_text(name), hash(schema)))),
+        ("required" | "type", Value::Array(all)) => unordered(all.iter().map(hash_data)),
         ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => unordered(all.iter().map(hash)),
         ("prefixItems" | "items", Value::Array(all)) => ordered(all.iter().map(hash)),
         (_, Value::Object(_)) => hash(value),
-        _ => of_data(value),
+        _ => hash_data(value),
     }
 }
 
-fn of_data(value: &Value) -> u64 {
+fn hash_data(value: &Value) -> u64 {
     match value {
-        Value::Object(map) => unordered(map.iter().map(|(key, value)| mixed(of_text(key), of_data(value)))),
-        Value::Array(all) => ordered(all.iter().map(of_data)),
-        plain => of_text(&plain.to_string()),
+        Value::Object(map) => {
+            unordered(map.iter().map(|(key, value)| mixed(hash_text(key), hash_data(value))))
+        }
+        Value::Array(all) => ordered(all.iter().map(hash_data)),
+        plain => hash_text(&plain.to_string()),
     }
 }
 
@@ -124,11 +126,11 @@ mod tests {
         );
         assert_eq!(hash(&ab), hash(&ba));
         let plain = json!({"type": "string", "enum": ["yes", "no"]});
-        let told = json!({"title": "Answer", "oneOf": [
+        let described = json!({"title": "Answer", "oneOf": [
             {"type": "string", "enum": ["no"]},
             {"type": "string", "const": "yes", "description": "It is fine."},
         ]});
-        assert_eq!(hash(&plain), hash(&told));
+        assert_eq!(hash(&plain), hash(&described));
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Topology {
         own.states = root.states;
         own.writes = root.writes.into();
         own.schema = root.schema;
-        Self(nodes.iter().map(TopologyLine::of).collect())
+        Self(nodes.iter().map(TopologyLine::from_node).collect())
     }
 
     /// Returns a hash of the shape (FNV-1a, 64 bits), equal in every build and on every machine.
@@ -105,18 +105,18 @@ impl Topology {
         let head = then.iter().zip(now).take_while(is_same).count();
         let rest = then[head..].iter().rev().zip(now[head..].iter().rev());
         let tail = rest.take_while(is_same).count();
-        let kept = kept(&then[head..then.len() - tail], &now[head..now.len() - tail]);
+        let kept = common_lines(&then[head..then.len() - tail], &now[head..now.len() - tail]);
         let kept = (0..head).map(|at| (at, at)).chain(kept.into_iter().map(|(a, b)| (head + a, head + b)));
         let tail = (0..=tail).rev().map(|back| (then.len() - back, now.len() - back));
         let (mut lines, mut from) = (Vec::new(), (0, 0));
         for (a, b) in kept.chain(tail) {
-            lines.extend(then[from.0..a].iter().map(|line| shown('-', line.text())));
-            lines.extend(now[from.1..b].iter().map(|line| shown('+', line.text())));
+            lines.extend(then[from.0..a].iter().map(|line| diff_line('-', line.text())));
+            lines.extend(now[from.1..b].iter().map(|line| diff_line('+', line.text())));
             if let (Some(then), Some(now)) = (then.get(a), now.get(b)) {
-                for changed in then.changed(now) {
+                for change in then.type_changes(now) {
                     // Several agents may write the key; report it once.
-                    if !lines.contains(&changed) {
-                        lines.push(changed);
+                    if !lines.contains(&change) {
+                        lines.push(change);
                     }
                 }
             }
@@ -146,7 +146,7 @@ enum TopologyLine {
 }
 
 impl TopologyLine {
-    fn of(node: &Node<'_>) -> Self {
+    fn from_node(node: &Node<'_>) -> Self {
         let (line, keys) = (line(node), keys(node));
         if keys.is_empty() { Self::Plain(line) } else { Self::Typed { line, keys } }
     }
@@ -165,7 +165,7 @@ impl TopologyLine {
     }
 
     /// Returns the keys of both lines whose types do not fit.
-    fn unfit<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
+    fn mismatches<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
         let both = self.keys().iter().filter_map(|then| {
             let is_same = |now: &&TopologyKey| now.role == then.role && now.name == then.name;
             Some((then, now.keys().iter().find(is_same)?))
@@ -174,18 +174,18 @@ impl TopologyLine {
     }
 
     fn fits(&self, now: &Self) -> bool {
-        self.text() == now.text() && self.unfit(now).next().is_none()
+        self.text() == now.text() && self.mismatches(now).next().is_none()
     }
 
     /// Describes the changes in the types of the keys, one line each.
-    fn changed(&self, now: &Self) -> Vec<String> {
-        let told = self.unfit(now).map(|(then, now)| match (then.shown(), now.shown()) {
+    fn type_changes(&self, now: &Self) -> Vec<String> {
+        let changes = self.mismatches(now).map(|(then, now)| match (then.type_text(), now.type_text()) {
             (then_type, now_type) if then_type == now_type => {
                 format!("~ {}: {now_type}, which has other fields or variants now", now.name)
             }
             (then_type, now_type) => format!("~ {}: {then_type} -> {now_type}", now.name),
         });
-        told.collect()
+        changes.collect()
     }
 }
 
@@ -221,7 +221,7 @@ const ANY: &str = "serde_json::Value";
 
 impl TopologyKey {
     fn new(role: KeyRole, key: &KeySpec<'_>, schema: Option<u64>) -> Self {
-        let (ty, is_option) = plain(key.ty);
+        let (ty, is_option) = owned_type(key.ty);
         let is_any = key.any || key.type_id() == Some(TypeId::of::<Value>());
         let ty = if is_any { ANY.to_owned() } else { ty };
         // An input with a default has a value since the run began.
@@ -234,13 +234,13 @@ impl TopologyKey {
         is_wider && self.schema.zip(now.schema).is_none_or(|(then, now)| then == now)
     }
 
-    fn shown(&self) -> String {
+    fn type_text(&self) -> String {
         if self.optional { format!("Option<{}>", self.ty) } else { self.ty.clone() }
     }
 }
 
 /// Returns the owned type of a key, and true if the key is an `Option`.
-fn plain(ty: &str) -> (String, bool) {
+fn owned_type(ty: &str) -> (String, bool) {
     let ty = ty.trim_start_matches('&');
     let options = ["Option<", "std::option::Option<", "core::option::Option<"];
     let inside = options.iter().find_map(|option| ty.strip_prefix(option)?.strip_suffix('>'));
@@ -272,13 +272,13 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
 }
 
 /// The largest number of line pairs that a difference compares. Above it, all lines are reported.
-const MOST: usize = 4_000_000;
+const MAX_PAIRS: usize = 4_000_000;
 
 /// Returns the positions of the longest common subsequence of two lists of lines.
-fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
+fn common_lines(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     let is_same = |a: usize, b: usize| then[a].text() == now[b].text();
     let width = now.len() + 1;
-    if then.len().saturating_mul(now.len()) > MOST {
+    if then.len().saturating_mul(now.len()) > MAX_PAIRS {
         return Vec::new();
     }
     // `common[a * width + b]` is the length of the longest common subsequence of `then[a..]` and
@@ -308,7 +308,7 @@ fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
 }
 
 /// Returns one line of a difference. The nodes of the body begin at the margin.
-fn shown(sign: char, line: &str) -> String {
+fn diff_line(sign: char, line: &str) -> String {
     format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
 }
 
@@ -397,17 +397,17 @@ mod tests {
             "    each e",
         ];
         let whole = shape(&lines);
-        let of = |len: usize| shape(&lines[..len]).lineage();
-        assert!(of(2).is_empty());
+        let lineage = |len: usize| shape(&lines[..len]).lineage();
+        assert!(lineage(2).is_empty());
         // Parts of the body: up to the block, and up to the loop.
-        assert_eq!(whole.lineage(), [of(5)[0], of(7)[1]]);
+        assert_eq!(whole.lineage(), [lineage(5)[0], lineage(7)[1]]);
         for len in 1..=lines.len() {
             let then = shape(&lines[..len]);
             let is_there = then.lineage().last().is_some_and(|own| whole.lineage().contains(own));
             assert_eq!(is_there, then.fits(&whole) && len > 2, "{len}");
         }
         let other = shape(&["workflow w", "  custom a", "  parallel q", "    custom b", "    custom c"]);
-        assert_ne!(other.lineage(), of(5));
+        assert_ne!(other.lineage(), lineage(5));
     }
 
     fn leak<T>(value: T) -> &'static T {
@@ -459,7 +459,7 @@ mod tests {
     fn a_schema_is_a_part_of_the_type() {
         let asks = |schema: Value| {
             let mut meta = AgentMeta::new(AgentKind::Await, "a").writes(leak([KeySpec::new("k", "Plan")]));
-            meta.schema = Some(crate::spec::schema::given(&schema));
+            meta.schema = Some(crate::spec::schema::value_schema(&schema));
             Topology::of(&workflow_of(meta))
         };
         let (then, now) = (asks(serde_json::json!({"type": "string"})), asks(serde_json::json!(true)));

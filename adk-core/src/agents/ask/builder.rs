@@ -63,7 +63,7 @@ impl Await {
         (parts.accepts, parts.schema) = match &form {
             Form::Type(output) => (Some(output.accepts), output.described),
             // An answer is held against the schema that is stored with the wait.
-            Form::Schema(schema) => (None, Some(schema::given(schema))),
+            Form::Schema(schema) => (None, Some(schema::value_schema(schema))),
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];

@@ -116,7 +116,7 @@ impl LlmAgentBuilder {
         parts.tools = self.tools;
         parts.schema = match &self.output {
             Some(OutputType::Type { output, .. }) => output.described,
-            Some(OutputType::Schema(schema)) => Some(schema::given(schema)),
+            Some(OutputType::Schema(schema)) => Some(schema::value_schema(schema)),
             None => None,
         };
         let name = self.output_key;
