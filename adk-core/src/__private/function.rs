@@ -250,7 +250,7 @@ pub(crate) fn run<'a>(
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
     let value = |key: &str| cx.committed(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
-    CallInputs::of(&values)
+    CallInputs::new(&values)
 }
 
 /// Runs work that waits, for at most so long.

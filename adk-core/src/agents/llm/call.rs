@@ -131,7 +131,7 @@ impl Call {
         let GenerationConfig { temperature, top_p, max_output_tokens, stop, seed } = config;
         let config = json!([temperature, top_p, max_output_tokens, stop, seed]);
         let inputs = json!([system_instruction, contents, tools, response_schema, config, models]);
-        CallInputs::of_model(self.models.first.name(), &inputs)
+        CallInputs::for_model(self.models.first.name(), &inputs)
     }
 
     /// Asks one model after the other, each as often as it may be tried, until one answers or the last has failed for good.

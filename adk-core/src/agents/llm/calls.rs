@@ -254,8 +254,8 @@ pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
 /// The arguments of a call, as the model gave them.
 pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
     match &call.malformed {
-        Some(text) => CallInputs::of(text),
-        None => CallInputs::of(&call.args),
+        Some(text) => CallInputs::new(text),
+        None => CallInputs::new(&call.args),
     }
 }
 

@@ -165,13 +165,13 @@ struct KnownInputs {
 
 impl CallInputs {
     /// Returns the inputs of a call with these arguments.
-    pub(crate) fn of(inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs { digest: Digest::of(inputs), model: None })))
+    pub(crate) fn new(inputs: &impl Serialize) -> Self {
+        Self(Some(Box::new(KnownInputs { digest: Digest::new(inputs), model: None })))
     }
 
     /// Returns the inputs of a call of that model.
-    pub(crate) fn of_model(model: &str, inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs { digest: Digest::of(inputs), model: Some(Name::shared(model)) })))
+    pub(crate) fn for_model(model: &str, inputs: &impl Serialize) -> Self {
+        Self(Some(Box::new(KnownInputs { digest: Digest::new(inputs), model: Some(Name::shared(model)) })))
     }
 
     /// Returns the digest of the inputs.
@@ -192,9 +192,9 @@ pub(crate) struct Digest([u8; 16]);
 
 impl Digest {
     /// Returns the digest of a value; a value without a form in JSON counts as null.
-    pub(crate) fn of(value: &impl Serialize) -> Self {
+    pub(crate) fn new(value: &impl Serialize) -> Self {
         let mut hash = Hash::new();
-        update(&mut hash, &to_json(value).unwrap_or_default());
+        hash_value(&mut hash, &to_json(value).unwrap_or_default());
         let mut digest = [0; 16];
         digest.copy_from_slice(&hash.finalize()[..16]);
         Self(digest)
@@ -202,7 +202,7 @@ impl Digest {
 }
 
 /// Adds the canonical JSON of a value. The depth of all values that come here is limited.
-fn update(hash: &mut Hash, value: &Value) {
+fn hash_value(hash: &mut Hash, value: &Value) {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
@@ -212,7 +212,7 @@ fn update(hash: &mut Hash, value: &Value) {
                 hash.update(if at == 0 { "" } else { "," });
                 hash.update(Value::from(key.as_str()).to_string());
                 hash.update(b":");
-                update(hash, value);
+                hash_value(hash, value);
             }
             hash.update(b"}");
         }
@@ -220,7 +220,7 @@ fn update(hash: &mut Hash, value: &Value) {
             hash.update(b"[");
             for (at, value) in list.iter().enumerate() {
                 hash.update(if at == 0 { "" } else { "," });
-                update(hash, value);
+                hash_value(hash, value);
             }
             hash.update(b"]");
         }
@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn a_digest_is_of_the_value_and_not_of_the_order_of_its_keys() {
-        let of = |value: Value| Digest::of(&value).to_string();
-        assert_eq!(of(json!({"a": 1, "b": [true, null]})), of(json!({"b": [true, null], "a": 1})));
+        let digest = |value: Value| Digest::new(&value).to_string();
+        assert_eq!(digest(json!({"a": 1, "b": [true, null]})), digest(json!({"b": [true, null], "a": 1})));
         let others = [
             json!({"a": 1}),
             json!({"a": "1"}),
@@ -252,10 +252,10 @@ mod tests {
             json!("a"),
             json!(null),
         ];
-        let digests: std::collections::HashSet<_> = others.into_iter().map(of).collect();
+        let digests: std::collections::HashSet<_> = others.into_iter().map(digest).collect();
         assert_eq!(digests.len(), 7);
         // `printf '{"a":1}' | sha256sum`
-        assert_eq!(of(json!({"a": 1})), "015abd7f5cc57a2dd94b7590f04ad808");
+        assert_eq!(digest(json!({"a": 1})), "015abd7f5cc57a2dd94b7590f04ad808");
     }
 
     #[test]
