@@ -75,7 +75,7 @@ impl OpenBlocks {
 
     /// Returns the values to write so that each key holds the last value of a part that is not
     /// discarded. A value is `None` if the key had none before the block.
-    pub(crate) fn undone(
+    pub(crate) fn values_to_restore(
         &self,
         block: &Path,
         is_discarded: impl Fn(&BlockPart) -> bool,
@@ -93,7 +93,7 @@ impl OpenBlocks {
     }
 
     /// Returns the parts that are discarded and have written a key.
-    pub(crate) fn discarded(
+    pub(crate) fn discarded_parts(
         &self,
         block: &Path,
         is_discarded: impl Fn(&BlockPart) -> bool,
@@ -112,7 +112,7 @@ impl OpenBlocks {
         before: impl Fn(&Name) -> Option<Arc<Value>>,
     ) {
         for OpenBlock { path, scope, writes } in lock(&self.blocks).iter_mut() {
-            let Some(part) = BlockPart::of(path, &event.path) else { continue };
+            let Some(part) = BlockPart::on_path(path, &event.path) else { continue };
             let scope = scope.as_deref();
             // The keys of an element inside the block are empty when the element begins, so no
             // other part reads them.
@@ -142,7 +142,7 @@ impl BlockPart {
     }
 
     /// Returns the part of a block that a path leads through.
-    fn of(block: &Path, path: &Path) -> Option<Self> {
+    fn on_path(block: &Path, path: &Path) -> Option<Self> {
         let mut outward = std::iter::successors(Some(path), |path| path.parent());
         outward.find_map(|path| match path.at() {
             At::Item(index) if path.name() == block.name() && path.parent() == block.parent() => {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_path_goes_through_one_part() {
-        let part = |block: &str, inner: &str| BlockPart::of(&path(block), &path(inner));
+        let part = |block: &str, inner: &str| BlockPart::on_path(&path(block), &path(inner));
         let step = |name: &str| Some(BlockPart::Step(Name::shared(name)));
         assert_eq!(part("w/l#2/race", "w/l#2/race/a"), step("a"));
         assert_eq!(part("w/l#2/race", "w/l#2/race/loop#3/b"), step("loop"));
@@ -189,7 +189,8 @@ mod tests {
         note("w/race/a", "one", 5, None);
         note("w/other", "both", 6, Some(4));
         let undone = |name: &str| {
-            let undone = blocks.undone(&path("w/race"), |part| *part != BlockPart::Step(Name::shared(name)));
+            let undone = blocks
+                .values_to_restore(&path("w/race"), |part| *part != BlockPart::Step(Name::shared(name)));
             let number = |value: Option<Arc<Value>>| value.and_then(|value| value.as_u64());
             undone.into_iter().map(|(key, value)| (key.to_string(), number(value))).collect::<Vec<_>>()
         };

@@ -65,7 +65,7 @@ impl Delivery {
     }
 
     /// Returns the values of keys, if a block is open that may need them.
-    fn before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
+    fn values_before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
         if self.open_blocks().is_none() {
             return Vec::new();
         }
@@ -261,7 +261,7 @@ impl Slot {
         let put = |event: &Arc<Event>| ticket = delivery.put(event);
         let (key, mut temp) = (update.key().clone(), StateDelta::default());
         // The session is locked while the value is made, so the values are read before.
-        let before = delivery.before(update.also_writes().iter().map(|(key, _)| key).chain([&key]));
+        let before = delivery.values_before(update.also_writes().iter().map(|(key, _)| key).chain([&key]));
         let make = |current: Option<&Value>| {
             let draft = update.apply(current)?;
             temp = draft.temp;
