@@ -55,7 +55,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     let is_torn = heard
         .block
         .as_ref()
-        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.holds(event)));
+        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.contains(event)));
     let goes_on = is_known && view.turns == 0 && !is_torn && !reach_back(&view.events, &pairs, agent);
     if view.is_whole && !is_torn {
         heard.clear();
@@ -73,7 +73,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
     add(&view, &exchanges, agent, &mut heard, reports);
     heard.events = history.len();
-    heard.block = view.events.last().and_then(|last| ConcurrentBlock::of(last)).or(heard.block);
+    heard.block = view.events.last().and_then(|last| ConcurrentBlock::around(last)).or(heard.block);
     let contents = heard.contents.clone();
     if !exchanges.skips() {
         told.keep(listener, heard);

@@ -13,7 +13,7 @@ pub(crate) struct ConcurrentBlock {
 
 impl ConcurrentBlock {
     /// Returns the outermost block around an event.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    pub(crate) fn around(event: &Event) -> Option<Self> {
         // Only events of branches are in a concurrent block.
         event.branch.as_ref()?;
         let node = event.path.parts().first().map(|(node, _)| Path::clone(node))?;
@@ -21,7 +21,7 @@ impl ConcurrentBlock {
     }
 
     /// Returns true if an event belongs to the block.
-    pub(crate) fn holds(&self, event: &Event) -> bool {
+    pub(crate) fn contains(&self, event: &Event) -> bool {
         event.branch.is_some()
             && event.invocation_id == self.run
             && event.path.parts().first().is_some_and(|(node, _)| node.is_beside(&self.node))
@@ -31,5 +31,5 @@ impl ConcurrentBlock {
 /// Returns true if two consecutive events belong to one block, so that their order may be
 /// accidental.
 pub(crate) fn is_concurrent(one: &Event, other: &Event) -> bool {
-    ConcurrentBlock::of(one).is_some_and(|block| block.holds(other))
+    ConcurrentBlock::around(one).is_some_and(|block| block.contains(other))
 }
