@@ -97,8 +97,8 @@ impl Session {
 
     /// Returns the session at an earlier moment, with this state and the first `events` events. It
     /// shares only the events with this session, and [loads](Self::load) them for both.
-    pub(crate) fn as_it_was(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
-        let earlier = Earlier::of(self.clone(), events);
+    pub(crate) fn restored_at(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
+        let earlier = Earlier::from_session(self.clone(), events);
         let last = earlier.len().checked_sub(1).map(|place| self.event(place));
         // The last event may not be loaded; then its time is at most the time of this session.
         let updated = last.map_or(0, |last| last.map_or_else(|| self.updated(), |event| event.timestamp));

@@ -71,7 +71,7 @@ impl Replay {
     pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
         let ClaimedRun { claim, record, events, temp, steps, done, waits, starts_over: _ } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
-        let session = Arc::new(live.as_it_was(&record.state, before));
+        let session = Arc::new(live.restored_at(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {

@@ -98,7 +98,7 @@ async fn begun(shared: &Shared, driven: DrivenRun) -> Result<Run> {
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    let session = Arc::new(session.as_it_was(&record.state, begins));
+    let session = Arc::new(session.restored_at(&record.state, begins));
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     run.followed(&record);
     Ok(run)

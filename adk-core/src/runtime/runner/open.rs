@@ -98,7 +98,7 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
     let session =
-        if claimed.starts_over { Arc::new(session.as_it_was(&record.state, begins)) } else { session };
+        if claimed.starts_over { Arc::new(session.restored_at(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
     let claim = run.goes_on_with(claimed);

@@ -50,7 +50,7 @@ impl Earlier {
     }
 
     /// Returns the first events of another session.
-    pub(super) fn of(session: Arc<Session>, len: usize) -> Self {
+    pub(super) fn from_session(session: Arc<Session>, len: usize) -> Self {
         Self { len: len.min(session.len()), source: Source::Session(session) }
     }
 
