@@ -39,23 +39,23 @@ impl TooDeep {
 
 /// Refuses a value that is too deep.
 pub(crate) fn check(value: &Value) -> Result<(), TooDeep> {
-    within(Level::of(value), MAX_DEPTH)
+    limit(Level::enter(value), MAX_DEPTH)
 }
 
 /// Refuses an object that is too deep.
 pub(crate) fn check_object(object: &Map<String, Value>) -> Result<(), TooDeep> {
-    within(Some(Level::Object(object.values())), MAX_DEPTH)
+    limit(Some(Level::Object(object.values())), MAX_DEPTH)
 }
 
 /// Refuses the answer to a call. An answer that is not an object is wrapped in one, so one more
 /// level is allowed.
 pub(crate) fn check_response(object: &Map<String, Value>) -> Result<(), TooDeep> {
-    within(Some(Level::Object(object.values())), MAX_DEPTH + 1)
+    limit(Some(Level::Object(object.values())), MAX_DEPTH + 1)
 }
 
 /// Refuses a record that would be too deep to be read again.
 pub(crate) fn check_record(record: &Value) -> Result<(), TooDeep> {
-    within(Level::of(record), MAX_AROUND)
+    limit(Level::enter(record), MAX_AROUND)
 }
 
 /// Drops a value of any depth. The `Drop` of [`Value`] recurses.
@@ -70,8 +70,8 @@ pub(crate) fn discard(value: Value) {
     }
 }
 
-fn within(outermost: Option<Level<'_>>, most: usize) -> Result<(), TooDeep> {
-    match outermost.map_or(0, deepest) {
+fn limit(outermost: Option<Level<'_>>, most: usize) -> Result<(), TooDeep> {
+    match outermost.map_or(0, measure) {
         depth if depth > most => Err(TooDeep(depth)),
         _ => Ok(()),
     }
@@ -84,7 +84,7 @@ enum Level<'a> {
 }
 
 impl<'a> Level<'a> {
-    fn of(value: &'a Value) -> Option<Self> {
+    fn enter(value: &'a Value) -> Option<Self> {
         match value {
             Value::Array(items) => Some(Self::List(items.iter())),
             Value::Object(fields) => Some(Self::Object(fields.values())),
@@ -102,12 +102,12 @@ impl<'a> Level<'a> {
 
 /// Returns the depth of nested lists and objects. Does not recurse, and allocates only for nested
 /// values.
-fn deepest(mut inner: Level<'_>) -> usize {
+fn measure(mut inner: Level<'_>) -> usize {
     let (mut around, mut deepest) = (Vec::new(), 1);
     loop {
         match inner.next() {
             Some(value) => {
-                if let Some(level) = Level::of(value) {
+                if let Some(level) = Level::enter(value) {
                     around.push(std::mem::replace(&mut inner, level));
                     deepest = deepest.max(around.len() + 1);
                 }
@@ -135,7 +135,7 @@ mod tests {
             (json!({"a": [1, {}], "b": 2}), 3),
             (json!([[[1]], {"a": 1}, []]), 3),
         ] {
-            assert_eq!(Level::of(&value).map_or(0, deepest), depth, "{value}");
+            assert_eq!(Level::enter(&value).map_or(0, measure), depth, "{value}");
         }
     }
 

@@ -59,7 +59,7 @@ impl EncodeError {
     }
 
     /// Returns the error of a run. `what` names the value.
-    pub(crate) fn named(self, kind: ErrorKind, what: impl Display) -> Error {
+    pub(crate) fn into_error(self, kind: ErrorKind, what: impl Display) -> Error {
         Error::new(kind, format!("{what} {self}")).with_help(self.help()).with_source(self)
     }
 
@@ -76,13 +76,13 @@ impl EncodeError {
         }
     }
 
-    fn inside(mut self, step: PathStep) -> Self {
+    fn at_step(mut self, step: PathStep) -> Self {
         self.0.steps.push(step);
         self
     }
 
-    fn in_field(self, name: &str) -> Self {
-        self.inside(PathStep::Field(name.to_owned()))
+    fn at_field(self, name: &str) -> Self {
+        self.at_step(PathStep::Field(name.to_owned()))
     }
 
     /// Returns the path to the part, as in `rows[3].mean`.
@@ -216,8 +216,8 @@ impl Serializer for Encoder {
         variant: &'static str,
         value: &T,
     ) -> Result<Value, EncodeError> {
-        let value = to_json(value).map_err(|error| error.in_field(variant))?;
-        Ok(of_variant(variant, value))
+        let value = to_json(value).map_err(|error| error.at_field(variant))?;
+        Ok(wrap_variant(variant, value))
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<ListEncoder, EncodeError> {
         Ok(ListEncoder { items: Vec::with_capacity(len.unwrap_or(0)), variant: None })
@@ -263,7 +263,7 @@ impl Serializer for Encoder {
 }
 
 /// Wraps the value of an enum in an object with the name of its variant.
-fn of_variant(variant: &'static str, value: Value) -> Value {
+fn wrap_variant(variant: &'static str, value: Value) -> Value {
     Value::Object(Map::from_iter([(variant.to_owned(), value)]))
 }
 
@@ -274,7 +274,7 @@ struct ListEncoder {
 
 impl ListEncoder {
     fn push(&mut self, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
-        let value = encoded.map_err(|error| error.inside(PathStep::Item(self.items.len())))?;
+        let value = encoded.map_err(|error| error.at_step(PathStep::Item(self.items.len())))?;
         self.items.push(value);
         Ok(())
     }
@@ -282,7 +282,7 @@ impl ListEncoder {
     fn finish(self) -> Value {
         let list = Value::Array(self.items);
         match self.variant {
-            Some(variant) => of_variant(variant, list),
+            Some(variant) => wrap_variant(variant, list),
             None => list,
         }
     }
@@ -319,7 +319,7 @@ impl ObjectEncoder {
     fn insert(&mut self, key: String, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
         match encoded {
             Ok(value) => drop(self.fields.insert(key, value)),
-            Err(error) => return Err(error.inside(PathStep::Field(key))),
+            Err(error) => return Err(error.at_step(PathStep::Field(key))),
         }
         Ok(())
     }
@@ -333,7 +333,7 @@ impl ObjectEncoder {
     fn finish(self) -> Value {
         let object = Value::Object(self.fields);
         match self.variant {
-            Some(variant) => of_variant(variant, object),
+            Some(variant) => wrap_variant(variant, object),
             None => object,
         }
     }
@@ -562,12 +562,12 @@ mod tests {
 
     #[test]
     fn what_has_none_is_told_with_its_place() {
-        let of_kind =
+        let nested =
             |value: f32| BTreeMap::from([("k", vec![EncodedEnum::Unit, EncodedEnum::Tuple(1, value)])]);
         for (error, said) in [
             (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
             (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),
-            (to_json(&of_kind(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
+            (to_json(&nested(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
             (
                 to_json(&[u128::MAX]),
                 "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept from \

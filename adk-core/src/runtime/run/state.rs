@@ -151,7 +151,7 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
 
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
     let value = to_json(&value)
-        .map_err(|error| error.named(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
+        .map_err(|error| error.into_error(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
     depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
     Ok(Arc::new(value))
 }

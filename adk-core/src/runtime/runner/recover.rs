@@ -263,7 +263,7 @@ impl Shared {
     ) -> Result<()> {
         let value = to_json(&value).map_err(|error| {
             let help = format!("{}; the wait is still open", error.help());
-            error.named(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
+            error.into_error(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
         })?;
         let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
         let waiting = waits.open_wait(&self.app, wait).await?;

@@ -88,7 +88,7 @@ impl Event {
 
     fn to_stored_value(&self) -> Result<Value> {
         let kind = ErrorKind::Store(StoreErrorKind::Corrupt);
-        let mut value = to_json(&Snake(self)).map_err(|error| error.named(kind, "the event"))?;
+        let mut value = to_json(&Snake(self)).map_err(|error| error.into_error(kind, "the event"))?;
         hide(&mut value);
         if let Some(Details { unknown: Value::Object(unknown), .. }) = self.details.as_deref() {
             let mut unknown = unknown.clone();

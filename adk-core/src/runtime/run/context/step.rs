@@ -171,7 +171,7 @@ impl Call {
     fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
         let what = format_args!("the result of step `{}`", self.name);
         let record = given.and_then(|encoded| {
-            let record = encoded.map_err(|error| error.named(ErrorKind::NotJson, what))?;
+            let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
             (self.check)(&record).map_err(|deep| deep.error(what))?;
             Ok(record::from_call(record, self.kind, &self.inputs))
         });
