@@ -8,9 +8,9 @@ mod memory;
 mod open;
 mod own_keys;
 mod pages;
+mod sent_history;
 mod state;
 mod store;
-mod told;
 mod transfer;
 mod turn;
 
@@ -20,10 +20,10 @@ pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
 pub(crate) use own_keys::OwnKeys;
 pub use pages::{PAGE, Pages};
+pub(crate) use sent_history::{HistoryKey, SentHistories, SentHistory};
 pub use state::{Scope, SharedState, StateMap, forget_temp, split};
 pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
-pub(crate) use told::{Heard, Listener, Told};
 pub use transfer::{export, import};
 pub(crate) use turn::{Turn, TurnPlace};
 
@@ -55,7 +55,7 @@ pub struct Session {
     /// The clock. Holding its lock is the right to append.
     clock: Mutex<Clock>,
     turns: OnceLock<Box<turn::Turns>>,
-    told: Mutex<Told>,
+    sent_histories: Mutex<SentHistories>,
 }
 
 /// The data of a stored session that is opened.
@@ -91,8 +91,8 @@ impl Session {
         newest.into_iter().for_each(|event| log.push(event));
         let (own, clock) = (RwLock::new(own), Mutex::new(clock));
         let turns = OnceLock::new();
-        let told = Mutex::default();
-        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, told }
+        let sent_histories = Mutex::default();
+        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, sent_histories }
     }
 
     /// Returns the session at an earlier moment, with this state and the first `events` events. It
@@ -218,8 +218,8 @@ impl Session {
     }
 
     /// Returns the parts of the log that agents were sent already.
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        lock(&self.told)
+    pub(crate) fn sent_histories(&self) -> MutexGuard<'_, SentHistories> {
+        lock(&self.sent_histories)
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {

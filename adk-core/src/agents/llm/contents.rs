@@ -16,7 +16,7 @@ use crate::content::{Content, FunctionCall, Part, Role};
 use crate::models::model::{CallInfo, Contents};
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, EventCompaction};
-use crate::store::session::{Heard, Listener};
+use crate::store::session::{HistoryKey, SentHistory};
 use crate::{Name, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,40 +43,40 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         IncludeContents::None | IncludeContents::Prompt => Some(0),
         IncludeContents::Last(turns) => Some(turns),
     };
-    let listener = Listener { agent: agent.clone(), branch: history.branch().cloned(), turns };
-    let mut heard = history.told().take(&listener);
-    let is_known = (1..=history.len()).contains(&heard.events);
+    let key = HistoryKey { agent: agent.clone(), branch: history.branch().cloned(), turns };
+    let mut sent = history.sent_histories().take(&key);
+    let is_known = (1..=history.len()).contains(&sent.events);
     let mut view = View::default();
     if is_known {
-        view = View::read(history, agent, Reach::Include(include), heard.events).await?;
+        view = View::read(history, agent, Reach::Include(include), sent.events).await?;
     }
     let mut pairs = exchanges::pairs(&view.events);
     // What was said in a block since then may come before what the agent was told of it.
-    let is_torn = heard
+    let is_torn = sent
         .block
         .as_ref()
         .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.contains(event)));
     let goes_on = is_known && view.turns == 0 && !is_torn && !reach_back(&view.events, &pairs, agent);
     if view.is_whole && !is_torn {
-        heard.clear();
+        sent.clear();
     } else if !goes_on {
-        heard.clear();
+        sent.clear();
         if include == IncludeContents::Default {
             history.load().await?;
         }
         view = View::read(history, agent, Reach::Include(include), 0).await?;
         pairs = exchanges::pairs(&view.events);
     }
-    let exchanges = Exchanges::of(&view.events, pairs, agent, &mut heard.call_ids);
-    let mut told = history.told();
+    let exchanges = Exchanges::of(&view.events, pairs, agent, &mut sent.call_ids);
+    let mut histories = history.sent_histories();
     // Of few events there are few reports, which nobody needs again.
-    let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
-    add(&view, &exchanges, agent, &mut heard, reports);
-    heard.events = history.len();
-    heard.block = view.events.last().and_then(|last| ConcurrentBlock::around(last)).or(heard.block);
-    let contents = heard.contents.clone();
+    let reports = if turns.is_none() { &mut histories.reports } else { &mut HashMap::new() };
+    add(&view, &exchanges, agent, &mut sent, reports);
+    sent.events = history.len();
+    sent.block = view.events.last().and_then(|last| ConcurrentBlock::around(last)).or(sent.block);
+    let contents = sent.contents.clone();
     if !exchanges.skips() {
-        told.keep(listener, heard);
+        histories.keep(key, sent);
     }
     Ok(contents)
 }
@@ -99,10 +99,10 @@ pub(super) async fn of_turn(history: &History, info: &CallInfo) -> Result<Conten
 
 /// A view as messages.
 fn messages(view: &View<'_>, agent: &str) -> Contents {
-    let mut heard = Heard::default();
-    let exchanges = Exchanges::of(&view.events, exchanges::pairs(&view.events), agent, &mut heard.call_ids);
-    add(view, &exchanges, agent, &mut heard, &mut HashMap::new());
-    heard.contents
+    let mut sent = SentHistory::default();
+    let exchanges = Exchanges::of(&view.events, exchanges::pairs(&view.events), agent, &mut sent.call_ids);
+    add(view, &exchanges, agent, &mut sent, &mut HashMap::new());
+    sent.contents
 }
 
 /// Adds events as messages: the agent's own and the user's as they are, those of others as reports.
@@ -110,10 +110,10 @@ fn add(
     view: &View<'_>,
     exchanges: &Exchanges<'_>,
     agent: &str,
-    heard: &mut Heard,
+    sent: &mut SentHistory,
     reports: &mut HashMap<usize, Arc<Content>>,
 ) {
-    let contents = &mut heard.contents;
+    let contents = &mut sent.contents;
     let mut summaries = view.summaries.iter().peekable();
     let summary = |summary: &EventCompaction| Content::user(format!("{SUMMARY}\n{}", summary.content.text()));
     for (at, event) in view.events.iter().copied().enumerate() {
@@ -133,7 +133,7 @@ fn add(
             exchanges.answers(at, content, &view.events).into_iter().for_each(|said| contents.share(said));
         } else if is_only_given(content) {
             // What it gives is said after it.
-        } else if std::mem::replace(&mut heard.is_explained, true) {
+        } else if std::mem::replace(&mut sent.is_explained, true) {
             let made = || Arc::new(report(&event.author, content, "For context:"));
             contents.share(reports.entry(view.places[at]).or_insert_with(made).clone());
         } else {

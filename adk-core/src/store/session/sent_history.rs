@@ -14,15 +14,15 @@ const MOST: usize = 64;
 
 /// The sent histories of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    agents: Vec<(Listener, Heard)>,
+pub(crate) struct SentHistories {
+    agents: Vec<(HistoryKey, SentHistory)>,
     /// Reports of other agents' messages, by the places of their events.
     pub(crate) reports: HashMap<usize, Arc<Content>>,
 }
 
 /// The agent whose requests contain a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listener {
+pub(crate) struct HistoryKey {
     /// The agent's name.
     pub(crate) agent: Name,
     /// The branch, which decides the visible events.
@@ -33,7 +33,7 @@ pub(crate) struct Listener {
 
 /// The history that an agent was sent.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct SentHistory {
     /// The number of events of the log that were read.
     pub(crate) events: usize,
     /// The events as messages.
@@ -46,7 +46,7 @@ pub(crate) struct Heard {
     pub(crate) block: Option<ConcurrentBlock>,
 }
 
-impl Heard {
+impl SentHistory {
     /// Clears the history, but keeps its allocation.
     pub(crate) fn clear(&mut self) {
         self.contents.clear();
@@ -55,17 +55,17 @@ impl Heard {
     }
 }
 
-impl Told {
+impl SentHistories {
     /// Removes the history of an agent and returns it; it is empty for a new agent.
-    pub(crate) fn take(&mut self, listener: &Listener) -> Heard {
-        let found = self.agents.iter().rposition(|(other, _)| other == listener);
+    pub(crate) fn take(&mut self, key: &HistoryKey) -> SentHistory {
+        let found = self.agents.iter().rposition(|(other, _)| other == key);
         found.map(|at| self.agents.swap_remove(at).1).unwrap_or_default()
     }
 
     /// Keeps a history for the next request. It replaces a history that was made concurrently.
-    pub(crate) fn keep(&mut self, listener: Listener, heard: Heard) {
-        if let Some((_, other)) = self.agents.iter_mut().find(|(other, _)| *other == listener) {
-            *other = heard;
+    pub(crate) fn keep(&mut self, key: HistoryKey, history: SentHistory) {
+        if let Some((_, other)) = self.agents.iter_mut().find(|(other, _)| *other == key) {
+            *other = history;
             return;
         }
         match self.agents.len() {
@@ -74,6 +74,6 @@ impl Told {
             0 => self.agents.reserve_exact(1),
             _ => {}
         }
-        self.agents.push((listener, heard));
+        self.agents.push((key, history));
     }
 }
