@@ -52,6 +52,7 @@ mod filter;
 mod journal;
 mod keys;
 mod memory;
+mod nested;
 mod parts;
 pub(crate) mod record;
 pub mod refuse;
@@ -60,7 +61,6 @@ mod remote;
 mod rows;
 mod slot;
 mod update;
-mod within;
 
 pub use answerer::Answerer;
 pub(crate) use call::{CallInputs, CallLabel};
@@ -79,10 +79,10 @@ pub use slot::{Body, Draft, Slot, Stored};
 pub use update::Update;
 
 pub(crate) use clock::now_micros;
+pub(crate) use nested::NestedEngine;
 pub(crate) use parts::{BlockPart, BlockScope};
 pub(crate) use slot::Delivery;
 pub(crate) use update::Change;
-pub(crate) use within::Within;
 
 use crate::models::model::Usage;
 use crate::store::session::Location;

@@ -1,4 +1,4 @@
-//! [`Within`]: the engine of an agent that runs as a tool inside another run.
+//! [`NestedEngine`]: the engine of an agent that runs as a tool inside another run.
 
 use super::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// The engine of an inner run. Its events are private, so they stay in memory. Its steps are
 /// recorded with the steps of the outer run, under the call of the tool:
 /// `desk/clerk/reviewer:tool.reviewer@1/model@0`.
-pub(crate) struct Within {
+pub(crate) struct NestedEngine {
     outer: Arc<dyn Engine>,
     claim: ClaimId,
     call: Name,
 }
 
-impl Within {
+impl NestedEngine {
     /// Creates the engine for a call of the outer run.
     pub(crate) fn new(outer: Arc<dyn Engine>, claim: ClaimId, call: Name) -> Self {
         Self { outer, claim, call }
@@ -38,7 +38,7 @@ impl Within {
 /// The engine that commits the events of the inner run.
 const MEMORY: &MemoryEngine = &MemoryEngine;
 
-impl Journal for Within {
+impl Journal for NestedEngine {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         MEMORY.commit(slot, body)
     }
@@ -57,7 +57,7 @@ impl Journal for Within {
     }
 }
 
-impl Engine for Within {
+impl Engine for NestedEngine {
     fn retention(&self) -> Retention {
         self.outer.retention()
     }
@@ -91,7 +91,7 @@ impl Engine for Within {
     }
 }
 
-impl Timers for Within {
+impl Timers for NestedEngine {
     fn sleep(&self, key: StepKey, time: Duration, kind: TimerKind) -> BoxFuture<'static, ()> {
         match self.outer.timers() {
             Some(timers) => timers.sleep(self.key(&key), time, kind),
