@@ -25,7 +25,7 @@ pub use state::{Scope, SharedState, StateMap, forget_temp, split};
 pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
 pub use transfer::{export, import};
-pub(crate) use turn::{Turn, TurnPlace};
+pub(crate) use turn::{SessionTurn, TurnPlace};
 
 use crate::id::{IdSeed, MOST};
 use crate::store::event::{Event, StateDelta};

@@ -92,7 +92,7 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -
         return queued.begin(turn, wait).await;
     }
     if let Some(turn) = &turn {
-        turn.of(record.run_id);
+        turn.set_holder(record.run_id);
     }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };

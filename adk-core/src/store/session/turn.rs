@@ -1,4 +1,4 @@
-//! [`Turn`]: the right of a run to work on a session. Runs of one session take turns, in the order
+//! [`SessionTurn`]: the right of a run to work on a session. Runs of one session take turns, in the order
 //! of their arrival.
 
 use super::Session;
@@ -35,15 +35,15 @@ impl fmt::Debug for Turns {
 }
 
 /// The turn of a run, which ends when this value is dropped.
-pub(crate) struct Turn(Arc<Session>);
+pub(crate) struct SessionTurn(Arc<Session>);
 
 /// A place in the queue of a session.
 pub(crate) enum TurnPlace {
     /// The turn was free.
-    Now(Turn),
+    Now(SessionTurn),
     /// The turn comes when the earlier runs have ended or wait. Dropping the future leaves the
     /// queue.
-    Later(BoxFuture<'static, Turn>),
+    Later(BoxFuture<'static, SessionTurn>),
 }
 
 impl Session {
@@ -54,11 +54,11 @@ impl Session {
     }
 
     /// Returns the turn if it is free; otherwise the run that has it, if that run has begun.
-    pub(crate) fn try_turn(self: &Arc<Self>) -> Result<Turn, Option<RunId>> {
+    pub(crate) fn try_turn(self: &Arc<Self>) -> Result<SessionTurn, Option<RunId>> {
         match self.turns().free.try_acquire() {
             Ok(permit) => {
                 permit.forget();
-                Ok(Turn(self.clone()))
+                Ok(SessionTurn(self.clone()))
             }
             Err(_) => Err(*lock(&self.turns().holder)),
         }
@@ -76,9 +76,9 @@ impl Session {
             if let Ok(permit) = session.turns().free.acquire().await {
                 permit.forget();
             }
-            Turn(session)
+            SessionTurn(session)
         };
-        let mut turn: BoxFuture<'static, Turn> = Box::pin(unconstrained(turn));
+        let mut turn: BoxFuture<'static, SessionTurn> = Box::pin(unconstrained(turn));
         // The first poll joins the queue of the semaphore.
         match turn.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(TurnPlace::Now(turn)),
@@ -92,29 +92,29 @@ impl Session {
     }
 }
 
-impl Turn {
+impl SessionTurn {
     /// Sets the run that has the turn.
-    pub(crate) fn of(&self, run: RunId) {
+    pub(crate) fn set_holder(&self, run: RunId) {
         *lock(&self.0.turns().holder) = Some(run);
     }
 
     /// Returns a guard. While it lives, the run that has the turn counts as polled on this thread.
-    pub(crate) fn polls(&self) -> impl Drop + use<> {
+    pub(crate) fn poll_guard(&self) -> impl Drop + use<> {
         POLLED.with_borrow_mut(|all| all.push(Arc::as_ptr(&self.0)));
-        Polls
+        PollGuard
     }
 }
 
-impl Drop for Turn {
+impl Drop for SessionTurn {
     fn drop(&mut self) {
         *lock(&self.0.turns().holder) = None;
         self.0.turns().free.add_permits(1);
     }
 }
 
-struct Polls;
+struct PollGuard;
 
-impl Drop for Polls {
+impl Drop for PollGuard {
     fn drop(&mut self) {
         POLLED.with_borrow_mut(Vec::pop);
     }
