@@ -129,8 +129,8 @@ impl Outbox {
     }
 
     /// Returns a future that is ready once the event with that ticket has been taken.
-    pub(crate) fn taken(&self, ticket: u64) -> Taken<'_> {
-        Taken { outbox: self, ticket }
+    pub(crate) fn taken(&self, ticket: u64) -> TakenFuture<'_> {
+        TakenFuture { outbox: self, ticket }
     }
 
     /// Polls the run once more, even if no future of the run was woken.
@@ -145,7 +145,7 @@ impl Outbox {
         ended: &mut Option<T>,
         task: &mut Task<'_>,
     ) -> Poll<Polled<T>> {
-        self.come_back(task.waker());
+        self.note_return(task.waker());
         let mut again = AT_ONCE;
         while let Some(future) = run {
             self.doorbell.state.store(POLLING, SeqCst);
@@ -199,13 +199,13 @@ impl Outbox {
     }
 
     /// Counts a commit in flight.
-    pub(crate) fn commits(&self) {
+    pub(crate) fn begin_commit(&self) {
         self.commits.fetch_add(1, SeqCst);
     }
 
     /// Counts a commit whose result is known. The waiting future is woken by the result itself;
     /// this call wakes a run that has no such future left.
-    pub(crate) fn committed(&self) {
+    pub(crate) fn end_commit(&self) {
         self.commits.fetch_sub(1, SeqCst);
         if self.doorbell.state.load(SeqCst) == IDLE {
             self.doorbell.wake_by_ref();
@@ -213,7 +213,7 @@ impl Outbox {
     }
 
     /// Notes that the consumer has come back: the event that it was given counts as taken.
-    fn come_back(&self, task: &Waker) {
+    fn note_return(&self, task: &Waker) {
         let mut queue = self.queue();
         // `Waker::will_wake` compares the addresses of the tables, which differ between wakers of
         // tokio and their clones.
@@ -256,12 +256,12 @@ impl Outbox {
 }
 
 /// A future that waits until the consumer has taken an event.
-pub(crate) struct Taken<'a> {
+pub(crate) struct TakenFuture<'a> {
     outbox: &'a Outbox,
     ticket: u64,
 }
 
-impl Future for Taken<'_> {
+impl Future for TakenFuture<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
@@ -284,16 +284,16 @@ impl Future for Taken<'_> {
 }
 
 /// A guard that counts one more while it lives.
-pub(crate) struct Counted<'a>(&'a AtomicUsize);
+pub(crate) struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> CountGuard<'a> {
     pub(crate) fn new(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Relaxed);
         Self(counter)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }

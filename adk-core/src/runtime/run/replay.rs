@@ -4,7 +4,7 @@ use super::{Run, is_update};
 use crate::encode::to_json;
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
 use crate::store::event::{Event, LEFT_OUT_KEY, STATE_UPDATE_KEY, StateDelta};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
@@ -252,7 +252,7 @@ impl Replay {
 
     /// Waits until everything before `target` is applied.
     async fn turn(&self, run: &Run, target: usize) {
-        let _held = Counted::new(&run.outbox().held);
+        let _held = CountGuard::new(&run.outbox().held);
         poll_fn(|task| {
             let mut cursor = lock(&self.cursor);
             cursor.waiting.push((target, task.waker().clone()));

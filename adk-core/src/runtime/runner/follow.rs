@@ -4,7 +4,7 @@ use super::Shared;
 use super::open::found;
 use crate::runtime::run::Run;
 use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use std::future::pending;
 use std::sync::Arc;
@@ -207,6 +207,6 @@ async fn park(run: &Run) -> Result<()> {
         return Ok(());
     }
     let _waits: Vec<_> = open.into_iter().map(|waiting| run.add_waiting(waiting)).collect();
-    let _parked = Counted::new(&run.outbox().parked);
+    let _parked = CountGuard::new(&run.outbox().parked);
     pending().await
 }

@@ -3,7 +3,7 @@
 use super::walk::{Exit, Walked};
 use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{BoxFuture, Flow, Path, Result};
 use std::future::{pending, ready};
@@ -62,7 +62,7 @@ impl Away {
         let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
         let mut report = Returning { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
+            let _busy = CountGuard::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.back().await?;
             lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
@@ -81,7 +81,7 @@ impl Away {
         }
         let away = Self::default();
         for (report, scope) in left {
-            let _busy = Counted::new(&cx.run.outbox().in_flight);
+            let _busy = CountGuard::new(&cx.run.outbox().in_flight);
             // One that could not be run has committed nothing.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
                 lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));

@@ -5,7 +5,7 @@ use crate::runtime::run::place::{Placing, drafted, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::Event;
-use crate::store::outbox::Taken;
+use crate::store::outbox::TakenFuture;
 use crate::{BoxFuture, EventId, Name, Result, depth};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -256,7 +256,7 @@ impl Context {
 enum Emit<'a> {
     New(&'a mut Context, Arc<Event>),
     /// Its event waits for the consumer.
-    Handed(EventId, Taken<'a>),
+    Handed(EventId, TakenFuture<'a>),
     Later(BoxFuture<'a, Result<EventId>>),
     /// The result, until it is taken.
     Ready(Option<Result<EventId>>),

@@ -6,7 +6,7 @@ use crate::encode::EncodeError;
 use crate::runtime::run::Run;
 use crate::runtime::run::record::{self, RecordSubject};
 use crate::store::engine::{CallInputs, CallKind, StepKey, is_failure};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl Context {
         let (run, key) = (self.run.clone(), self.call_key(kind, name));
         let work = work(Name::from(key.call().to_string()));
         async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
+            let _busy = CountGuard::new(&run.outbox().in_flight);
             if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
                 record::check_inputs(&record, &key, &inputs)?;
                 return record::read(record, RecordSubject::Step(&key.name));
@@ -140,7 +140,7 @@ where
     T: Serialize + DeserializeOwned + Send + 'static,
     W: Future<Output = Result<T>> + Send + 'static,
 {
-    let _busy = Counted::new(&run.outbox().in_flight);
+    let _busy = CountGuard::new(&run.outbox().in_flight);
     if !run.engine.records() {
         return work.await;
     }
