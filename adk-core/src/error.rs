@@ -406,7 +406,7 @@ impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         use ModelErrorKind::*;
         let kind = error.kind();
-        let of_kind = match kind {
+        let kind_help = match kind {
             UnknownModel => Some("check the name of the model"),
             MissingKey => Some("set it in the environment, or use `Rehearsal` for a dry run"),
             Unauthorized => Some("check the key of the provider in the environment"),
@@ -422,7 +422,7 @@ impl From<ModelError> for Error {
             }
             Other => None,
         };
-        let help = error.help().or(of_kind).map(str::to_owned);
+        let help = error.help().or(kind_help).map(str::to_owned);
         let this = Self::new(ErrorKind::Model(kind), error.message()).with_source(error);
         match help {
             Some(help) => this.with_help(help),

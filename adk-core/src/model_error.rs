@@ -86,7 +86,7 @@ impl ModelError {
     }
 
     /// Returns an error with another message and this error as its cause.
-    pub(crate) fn reworded(self, message: String) -> Self {
+    pub(crate) fn with_message(self, message: String) -> Self {
         let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
         Self { kind, message, help, retry_after, source: Some(self.into()) }
     }

@@ -308,7 +308,7 @@ impl<'a> Asked<'a> {
             return error;
         }
         let message = format!("{} (it was asked after {})", error.message(), self.failed.join("; "));
-        error.reworded(message)
+        error.with_message(message)
     }
 }
 
@@ -357,7 +357,7 @@ fn given_up(error: ModelError, attempts: u32) -> ModelError {
         1 => error,
         _ => {
             let message = format!("{} (after {attempts} attempts)", error.message());
-            error.reworded(message)
+            error.with_message(message)
         }
     }
 }
@@ -367,5 +367,5 @@ fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
         "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
         error.message()
     );
-    error.reworded(message)
+    error.with_message(message)
 }

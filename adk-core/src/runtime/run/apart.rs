@@ -40,7 +40,7 @@ impl Run {
     pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
         let state = match self.own() {
-            Some(own) => own.seen(session.state()),
+            Some(own) => own.visible_state(session.state()),
             None => session.state(),
         };
         BranchTask {

@@ -279,7 +279,7 @@ impl OfAgent<'_> {
         let draft = placing(run, by).draft(marked, pending)?;
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
-            update.starts_from(base);
+            update.set_base(base);
         }
         let text = Name::from(step.call().to_string());
         let at = At { path: by.path.clone(), text, is_in_call: false };
@@ -341,7 +341,7 @@ impl Run {
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
                 let text = Name::from(format!("{tool}/{own}"));
                 let around = At { path: call.path.clone(), text, is_in_call: true };
-                let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
+                let (mut draft, update) = update.replace_draft(of_call(outer, by, &tool, &own));
                 let stored = outer.commit_update(around, Named { name, scope, update }).await?;
                 // The run in here sees it as well, and so does its call.
                 let value = written_by(&stored, &key)?;
@@ -383,7 +383,7 @@ impl Run {
         if !update.has_base() && is_here {
             // Nothing was written here yet under that name: the value of the key is not that of the name.
             let own = own.filter(|_| !is_read_elsewhere());
-            update.starts_from(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
+            update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
         let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
         let stored = commit(self, at, body).await?;
@@ -431,7 +431,7 @@ impl Run {
 }
 
 async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
-    let slot = run.slot(at.path, 0).of_update(at.text);
+    let slot = run.slot(at.path, 0).with_update(at.text);
     match run.engine.commit(slot, body) {
         Reply::Ready(stored) => stored,
         Reply::Later(stored) => stored.await,

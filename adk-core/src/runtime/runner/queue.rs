@@ -75,7 +75,7 @@ impl QueuedRun {
         {
             let status = RunStatus::Failed(error.to_string());
             if registry.close(self.claim.id(), status, Usage::default()).await.is_ok() {
-                self.claim.closed();
+                self.claim.close();
             }
         }
         error

@@ -301,7 +301,7 @@ impl Shared {
         let now = registry.now().await?;
         let mut due = registry.due(&self.app, now, PAGE).await?;
         if self.tenant_of.is_none() {
-            due = due.and(registry.due_of_tenants(&self.app, now, PAGE).await?);
+            due = due.merge(registry.due_of_tenants(&self.app, now, PAGE).await?);
         }
         let DueWaits { waits: due, next } = due;
         let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));

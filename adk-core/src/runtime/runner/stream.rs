@@ -335,7 +335,7 @@ fn closed(
     Box::pin(async move {
         match stored(&run, open, status).await {
             Ok(open) => {
-                claim.closed();
+                claim.close();
                 Ok(open)
             }
             Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),

@@ -71,7 +71,7 @@ impl Claim {
     }
 
     /// Drops the claim without a release: the end of the run is stored, which ended the claim.
-    pub(crate) fn closed(mut self) {
+    pub(crate) fn close(mut self) {
         self.release = None;
     }
 }

@@ -285,7 +285,7 @@ impl DueWaits {
     }
 
     /// Merges two lists; the waits with the earliest deadline come first.
-    pub(crate) fn and(mut self, others: Self) -> Self {
+    pub(crate) fn merge(mut self, others: Self) -> Self {
         self.waits.extend(others.waits);
         self.waits.sort_by_key(|waiting| waiting.deadline);
         self.next = self.next.into_iter().chain(others.next).min();

@@ -58,15 +58,15 @@ impl ClaimedRun {
         events: Vec<Arc<Event>>,
         rows: RunRows,
     ) -> Result<Self> {
-        let done: HashMap<_, Done> = map(&rows.done)?;
-        let temp: HashMap<_, StateDelta> = map(&rows.temps)?;
-        let steps: HashMap<_, Value> = map(&rows.steps)?;
+        let done: HashMap<_, Done> = parse_pairs(&rows.done)?;
+        let temp: HashMap<_, StateDelta> = parse_pairs(&rows.temps)?;
+        let steps: HashMap<_, Value> = parse_pairs(&rows.steps)?;
         let (done, waits) = (done.into_values().collect(), rows.waits);
         Ok(Self { events, temp, steps, done, waits, ..Self::new(claim, record) })
     }
 }
 
-fn map<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>> {
+fn parse_pairs<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>> {
     let read = |(key, text): &(String, String)| {
         Ok((key.clone(), from_text(text, &format!("the record of `{key}`"))?))
     };

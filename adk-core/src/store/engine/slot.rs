@@ -125,7 +125,7 @@ impl Deref for Committing {
 
 impl Drop for Committing {
     fn drop(&mut self) {
-        self.0.outbox.committed();
+        self.0.outbox.end_commit();
     }
 }
 
@@ -201,7 +201,7 @@ impl Stored {
 
 impl Slot {
     pub(crate) fn new(claim: ClaimId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
-        delivery.outbox.commits();
+        delivery.outbox.begin_commit();
         Self {
             run_id: claim.run_id,
             epoch: claim.epoch,
@@ -215,7 +215,7 @@ impl Slot {
     }
 
     /// Makes it the slot of an update of state.
-    pub(crate) fn of_update(mut self, update: Name) -> Self {
+    pub(crate) fn with_update(mut self, update: Name) -> Self {
         self.update = Some(update);
         self
     }

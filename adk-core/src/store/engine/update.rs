@@ -32,13 +32,13 @@ impl Update {
     }
 
     /// Moves the change to another event, and returns the event that it was for.
-    pub(crate) fn replaced(mut self, draft: Draft) -> (Draft, Self) {
+    pub(crate) fn replace_draft(mut self, draft: Draft) -> (Draft, Self) {
         let old = std::mem::replace(&mut self.draft, draft);
         (old, self)
     }
 
     /// Sets the value to start from, instead of the value in the store.
-    pub(crate) fn starts_from(&mut self, base: Option<Arc<Value>>) {
+    pub(crate) fn set_base(&mut self, base: Option<Arc<Value>>) {
         self.base = Some(base);
     }
 

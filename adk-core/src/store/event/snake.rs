@@ -34,7 +34,7 @@ pub(super) fn snake(name: &str) -> Cow<'_, str> {
 
 struct SnakeSerializer<S>(S);
 
-macro_rules! as_they_are {
+macro_rules! forward {
     ($($method:ident($type:ty))*) => {$(
         fn $method(self, value: $type) -> Result<S::Ok, S::Error> {
             self.0.$method(value)
@@ -53,7 +53,7 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
     type SerializeStruct = SnakeFields<S>;
     type SerializeStructVariant = SnakeSerializer<S::SerializeStructVariant>;
 
-    as_they_are! {
+    forward! {
         serialize_bool(bool)
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)

@@ -148,7 +148,7 @@ impl Event {
         show(&mut known);
         let mut event = serde_json::from_value::<Event>(known)
             .map_err(|error| broken("a stored event cannot be read", error))?;
-        let mut unknown = beside(&value, &event.to_stored_value()?).unwrap_or_default();
+        let mut unknown = difference(&value, &event.to_stored_value()?).unwrap_or_default();
         if let Some(object) = unknown.as_object_mut() {
             // The time is kept to the microsecond, as in the tables.
             object.shift_remove("timestamp");
@@ -242,21 +242,21 @@ fn show(event: &mut Value) {
 
 /// Returns the values of `stored` that are missing or different in `ours`: objects by key, lists by
 /// position with null for equal elements.
-fn beside(stored: &Value, ours: &Value) -> Option<Value> {
+fn difference(stored: &Value, ours: &Value) -> Option<Value> {
     match (stored, ours) {
         (Value::Object(stored), Value::Object(ours)) => {
-            let of = |(key, value): (&String, _)| match ours.get(key) {
-                Some(own) => Some((key.clone(), beside(value, own)?)),
+            let entry_difference = |(key, value): (&String, _)| match ours.get(key) {
+                Some(own) => Some((key.clone(), difference(value, own)?)),
                 None => Some((key.clone(), value.clone())),
             };
-            let all: Map<_, _> = stored.iter().filter_map(of).collect();
+            let all: Map<_, _> = stored.iter().filter_map(entry_difference).collect();
             (!all.is_empty()).then_some(Value::Object(all))
         }
         (Value::Array(stored), Value::Array(ours)) if stored.len() == ours.len() => {
             let all: Vec<_> = stored
                 .iter()
                 .zip(ours)
-                .map(|(stored, ours)| beside(stored, ours).unwrap_or_default())
+                .map(|(stored, ours)| difference(stored, ours).unwrap_or_default())
                 .collect();
             all.iter().any(|value| !value.is_null()).then_some(Value::Array(all))
         }
@@ -265,7 +265,7 @@ fn beside(stored: &Value, ours: &Value) -> Option<Value> {
     }
 }
 
-/// Reverses [`beside`].
+/// Reverses [`difference`].
 fn fill(ours: &mut Value, unknown: &Value) {
     match (ours, unknown) {
         (_, Value::Null) => {}

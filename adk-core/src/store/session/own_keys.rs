@@ -58,7 +58,7 @@ impl OwnKeys {
     }
 
     /// Returns the state of a session as the run sees it.
-    pub(crate) fn seen(&self, mut state: StateMap) -> StateMap {
+    pub(crate) fn visible_state(&self, mut state: StateMap) -> StateMap {
         state.retain(|key, _| !self.has(key));
         state.extend(read(&self.values).clone());
         state

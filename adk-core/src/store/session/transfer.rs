@@ -30,7 +30,10 @@ pub async fn export(
     let own = session.state.into_iter().filter(|(key, _)| Scope::of(key) == Scope::Session);
     let head = Head { session: key.clone(), state: own.collect() };
     let head = serde_json::to_string(&head);
-    line(&head.map_err(|error| wrong(format!("the state of `{key}` has no form in JSON: {error}")))?)?;
+    line(
+        &head
+            .map_err(|error| transfer_error(format!("the state of `{key}` has no form in JSON: {error}")))?,
+    )?;
     for first in (0..session.len).step_by(MANY) {
         let end = (first + MANY).min(session.len);
         let Some(page) = store.read(key, &EventFilter::new().places(first..end)).await? else {
@@ -53,7 +56,7 @@ where
 {
     let mut lines = lines.into_iter();
     let head = lines.next().transpose()?.unwrap_or_default();
-    let head: Head = serde_json::from_str(&head).map_err(|error| at(1, &error.to_string()))?;
+    let head: Head = serde_json::from_str(&head).map_err(|error| line_error(1, &error.to_string()))?;
     head.state.check_depth().map_err(|error| too_deep(1, &error))?;
     store.create(key.clone(), head.state.clone()).await?;
     let imported = append(store, &key, lines).await;
@@ -70,14 +73,14 @@ async fn append(
 ) -> Result<()> {
     let (mut page, mut last) = (Vec::with_capacity(MANY), 1);
     for (number, line) in lines.enumerate() {
-        let event = Event::from_stored(&line?).map_err(|error| at(number + 2, error.message()))?;
+        let event = Event::from_stored(&line?).map_err(|error| line_error(number + 2, error.message()))?;
         event.check_depth().map_err(|error| too_deep(number + 2, &error))?;
         page.push(event);
         if page.len() == MANY {
             store
                 .append(key, std::mem::take(&mut page))
                 .await
-                .map_err(|error| of_page(number + 2, MANY, error))?;
+                .map_err(|error| page_error(number + 2, MANY, error))?;
         }
         last = number + 2;
     }
@@ -85,12 +88,12 @@ async fn append(
     if page.is_empty() {
         Ok(())
     } else {
-        store.append(key, page).await.map_err(|error| of_page(last, many, error))
+        store.append(key, page).await.map_err(|error| page_error(last, many, error))
     }
 }
 
 /// Adds the numbers of the lines to the error of a doubled event.
-fn of_page(last: usize, many: usize, error: Error) -> Error {
+fn page_error(last: usize, many: usize, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Store(StoreErrorKind::Exists) => {
             let first = last + 1 - many;
@@ -107,11 +110,11 @@ fn too_deep(line: usize, error: &Error) -> Error {
     Error::new(error.kind(), message).with_help(error.help().unwrap_or_default())
 }
 
-fn at(line: usize, why: &str) -> Error {
-    wrong(format!("line {line} of the import is not one of an export: {why}"))
+fn line_error(line: usize, why: &str) -> Error {
+    transfer_error(format!("line {line} of the import is not one of an export: {why}"))
 }
 
-fn wrong(message: String) -> Error {
+fn transfer_error(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
         "each line is JSON: the first has `session` and `state`, the others are events as ADK stores them",
     )
