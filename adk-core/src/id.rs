@@ -145,7 +145,8 @@ impl FromStr for RunId {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.strip_prefix("e-").unwrap_or(text).parse().map(Self).map_err(|_| {
-            Error::other(format!("`{text}` is no id of a run")).with_help("`runner.runs(...)` lists the runs")
+            Error::other(format!("`{text}` is not the id of a run"))
+                .with_help("list the runs with `runner.runs(...)`")
         })
     }
 }
@@ -187,7 +188,10 @@ mod tests {
         assert!(run.to_string().starts_with("e-"));
         assert_eq!(run.to_string().parse::<RunId>().expect("an id"), run);
         let error = "e-12".parse::<RunId>().expect_err("it is too short");
-        assert_eq!(error.to_string(), "`e-12` is no id of a run; help: `runner.runs(...)` lists the runs");
+        assert_eq!(
+            error.to_string(),
+            "`e-12` is not the id of a run; help: list the runs with `runner.runs(...)`"
+        );
         assert_eq!(Uuid::from_u128(run.as_u128()).get_version_num(), 7);
     }
 

@@ -108,8 +108,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
             value: T,
         }
         // serde's message would contain the value.
-        let read = WrittenSecret::deserialize(deserializer)
-            .map_err(|_| D::Error::custom(format_args!("it is no secret `{}`", type_name::<T>())))?;
+        let read = WrittenSecret::deserialize(deserializer).map_err(|_| {
+            D::Error::custom(format_args!("the value is not a secret `{}`", type_name::<T>()))
+        })?;
         Ok(Self(read.value))
     }
 }
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(read(written[0].clone()).unwrap().into_inner(), 7);
         for value in [json!(7), json!(Secret::new(7)), json!({SECRET: 1234}), json!({KEPT: "secret:k@w"})] {
             assert!(!has_secret(&value) || value[SECRET] == 1234);
-            assert_eq!(read(value).unwrap_err().to_string(), "it is no secret `u8`");
+            assert_eq!(read(value).unwrap_err().to_string(), "the value is not a secret `u8`");
         }
     }
 }

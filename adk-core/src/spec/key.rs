@@ -63,7 +63,7 @@ impl Key {
 pub(crate) fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
     match value.downcast_ref::<Value>() {
         Some(value) => T::deserialize(value).map(drop).map_err(|error| error.to_string()),
-        None => Err("it is no JSON value".to_owned()),
+        None => Err("the value is not JSON".to_owned()),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{Error, ErrorKind, RunId, StoreErrorKind};
 
 /// Returns the error for a run that does not exist, of kind [`ErrorKind::UnknownRun`].
 pub fn unknown_run(run: RunId) -> Error {
-    Error::new(ErrorKind::UnknownRun, format!("there is no run `{run}`")).with_help(
-        "the id of a run is `Outcome::run_id`, and the `invocation_id` of its events; was its session deleted?",
+    Error::new(ErrorKind::UnknownRun, format!("run `{run}` does not exist")).with_help(
+        "take the id from `Outcome::run_id` or from the `invocation_id` of an event; was its session deleted?",
     )
 }
 
@@ -20,13 +20,13 @@ pub fn run_exists(run: RunId) -> Error {
 /// Returns the error for a run that is driven already, of kind [`ErrorKind::RunBusy`].
 pub fn run_busy(run: RunId) -> Error {
     Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already"))
-        .with_help("wait until it ends or pauses; a stream of this process is read to its end, or dropped")
+        .with_help("wait until it ends or pauses; read a stream of this process to its end, or drop it")
 }
 
 /// Returns the error for a run that was cancelled, of kind [`ErrorKind::Cancelled`].
 pub fn cancelled(run: RunId) -> Error {
     Error::new(ErrorKind::Cancelled, format!("run `{run}` was cancelled"))
-        .with_help("what it has committed stays in its session; begin another run")
+        .with_help("begin another run; the committed events stay in the session")
 }
 
 /// Returns the error for a run that another process has claimed since, of kind
@@ -34,13 +34,13 @@ pub fn cancelled(run: RunId) -> Error {
 pub fn fenced(run: RunId) -> Error {
     let message = format!("run `{run}` is driven by another process by now");
     Error::new(ErrorKind::Store(StoreErrorKind::Fenced), message)
-        .with_help("nothing more is written for it here; follow it there")
+        .with_help("follow the run there; this process writes nothing more for it")
 }
 
 /// Returns the error for an id without an open wait, of kind [`ErrorKind::UnknownWait`].
 pub fn unknown_wait(id: &str) -> Error {
-    Error::new(ErrorKind::UnknownWait, format!("nobody waits under the id `{id}`"))
-        .with_help("`runner.waiting()` lists who waits")
+    Error::new(ErrorKind::UnknownWait, format!("no open wait has the id `{id}`"))
+        .with_help("list the open waits with `runner.waiting()`")
 }
 
 /// Returns the error for a wait that has an answer, of kind [`ErrorKind::Answered`].

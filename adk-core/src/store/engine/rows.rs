@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// # Errors
 /// Never in practice: all types of the registry have a form in JSON.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| corrupt(format!("it has no form in JSON: {error}")))
+    serde_json::to_string(value).map_err(|error| corrupt(format!("the value has no form in JSON: {error}")))
 }
 
 /// Reads a value from the text of [`to_text`]. `what` names the value in the error.

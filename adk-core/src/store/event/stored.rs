@@ -122,7 +122,7 @@ impl Event {
     /// An error of kind [`StoreErrorKind::Corrupt`], if the text is not JSON of an event.
     pub fn from_stored(text: &str) -> Result<Self> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| broken("a stored event is no JSON", error))?;
+            serde_json::from_str(text).map_err(|error| broken("a stored event is not JSON", error))?;
         Self::from_stored_value(value)
     }
 

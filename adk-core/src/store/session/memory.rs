@@ -132,14 +132,14 @@ impl SessionStore for MemoryStore {
 impl SessionKey {
     /// Returns the error of a store that has a session of that key already.
     pub fn exists(&self) -> Error {
-        let message = format!("there is a session `{self}` already");
+        let message = format!("session `{self}` exists already");
         Error::new(ErrorKind::Store(StoreErrorKind::Exists), message)
             .with_help("open it, or choose another id")
     }
 
     /// Returns the error of a store that has no session of that key.
     pub fn missing(&self) -> Error {
-        let message = format!("there is no session `{self}`");
+        let message = format!("session `{self}` does not exist");
         Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
             .with_help("create it first; was it deleted in the meantime?")
     }
@@ -154,20 +154,20 @@ impl SessionKey {
         };
         let message = format!("the state of {row} cannot be read: {why}");
         Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-            .with_help("mend its row, or delete it; was it written by another program?")
+            .with_help("repair its row, or delete it; was it written by another program?")
     }
 
     /// Returns the error of a store that cannot read an event in its log.
     pub fn unreadable_event(&self, id: &str, place: u64, why: impl Display) -> Error {
         let message = format!("the event {id} at place {place} of session `{self}` cannot be read: {why}");
         Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
-            "mend its row; `EventFilter::places` reads those around it; was it written by another program?",
+            "repair its row; `EventFilter::places` reads those around it; was it written by another program?",
         )
     }
 
     /// Returns the error for an appended event that the session holds already.
     pub fn twice(&self, event: &Event) -> Error {
-        let message = format!("the session `{self}` holds the event {} already", event.id);
+        let message = format!("session `{self}` has the event {} already", event.id);
         Error::new(ErrorKind::Store(StoreErrorKind::Exists), message)
             .with_help("append only what is new, or import into a session of another id")
     }

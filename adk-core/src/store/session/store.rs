@@ -47,14 +47,14 @@ pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
     } else if id.contains('\0') {
         "holds a NUL character".to_owned()
     } else if id.len() > MAX_ID && count() > MAX_ID {
-        format!("has {} characters, and {MAX_ID} are the most", count())
+        format!("has {} characters, above the limit of {MAX_ID}", count())
     } else {
         return Ok(());
     };
     let shown: String = id.chars().take(32).collect();
     let more = if shown.len() < id.len() { "..." } else { "" };
     Err(Error::new(ErrorKind::IdInvalid, format!("the {what} {shown:?}{more} {why}"))
-        .with_help(format!("take one of 1 to {MAX_ID} characters without NUL")))
+        .with_help(format!("choose one of 1 to {MAX_ID} characters without NUL")))
 }
 
 impl std::fmt::Display for SessionKey {

@@ -99,7 +99,7 @@ fn page_error(last: usize, many: usize, error: Error) -> Error {
             let first = last + 1 - many;
             let message = format!("in the lines {first} to {last} of the import: {}", error.message());
             Error::new(error.kind(), message)
-                .with_help("each event of an export is there once; leave doubled lines out")
+                .with_help("remove the repeated lines; an export has each event once")
         }
         _ => error,
     }
@@ -111,7 +111,7 @@ fn too_deep(line: usize, error: &Error) -> Error {
 }
 
 fn line_error(line: usize, why: &str) -> Error {
-    transfer_error(format!("line {line} of the import is not one of an export: {why}"))
+    transfer_error(format!("line {line} of the import is not from an export: {why}"))
 }
 
 fn transfer_error(message: String) -> Error {
