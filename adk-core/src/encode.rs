@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_form_gets_that_of_serde_json() {
+    fn a_value_is_encoded_as_serde_json_does() {
         let kinds = || {
             vec![
                 EncodedEnum::Unit,
@@ -561,10 +561,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_none_is_told_with_its_place() {
+    fn an_error_names_the_place_of_the_part_without_a_json_form() {
         let nested =
             |value: f32| BTreeMap::from([("k", vec![EncodedEnum::Unit, EncodedEnum::Tuple(1, value)])]);
-        for (error, said) in [
+        for (error, message) in [
             (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
             (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),
             (to_json(&nested(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
@@ -578,7 +578,7 @@ mod tests {
                 "holds a map at `a` whose keys are neither text nor numbers",
             ),
         ] {
-            assert_eq!(error.unwrap_err().to_string(), said);
+            assert_eq!(error.unwrap_err().to_string(), message);
         }
     }
 }

@@ -453,7 +453,7 @@ mod tests {
     use crate::models::model::{ModelProvider as _, NoProvider};
 
     #[test]
-    fn an_error_of_a_model_says_what_to_do_once() {
+    fn an_error_of_a_model_shows_its_remedy_once() {
         let error = Error::from(ModelError::new(ModelErrorKind::Unavailable, "overloaded"));
         assert!(error.help().is_some_and(|help| help.contains("try again later")), "{error}");
 
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_a_provider_says_which_feature_to_add() {
+    fn the_error_for_a_missing_provider_names_the_feature_to_add() {
         let error = NoProvider.model("gemini-2.5-flash").map(drop).map_err(Error::from).unwrap_err();
         assert!(error.help().is_some_and(|help| help.contains("the feature `genai`")), "{error}");
     }

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_tells_rounds_and_items() {
+    fn a_path_shows_rounds_and_elements() {
         let root = Path::root("writing");
         let round = root.child("refinement".into(), At::Round(2));
         let item = round.child("each_1".into(), At::Item(0)).child("critic".into(), At::Once);

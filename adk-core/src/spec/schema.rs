@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_order_are_no_part_of_it() {
+    fn descriptions_and_order_do_not_change_the_hash() {
         let ab = object(&json!({"a": {"type": "string"}, "b": {"type": "integer"}}), &["a", "b"]);
         let ba = object(
             &json!({"b": {"description": "How many.", "type": "integer"}, "a": {"type": "string", "default": ""}}),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lets_in_other_values_has_another() {
+    fn schemas_that_accept_other_values_have_other_hashes() {
         let text = json!({"type": "string"});
         let all = [
             json!(true),

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_may_be_added_at_the_end_of_the_body_alone() {
+    fn a_step_may_be_added_only_at_the_end_of_the_body() {
         let old = shape(&["workflow w", "  loop l", "    custom a"]);
         assert!(old.fits(&old));
         assert!(old.fits(&shape(&["workflow w", "  loop l", "    custom a", "  custom b"])));
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_has_the_numbers_of_those_that_it_fits() {
+    fn a_shape_has_the_hashes_of_the_shapes_that_it_fits() {
         let lines = [
             "workflow w",
             "  custom a",
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_may_become_wider_and_nothing_else() {
+    fn a_type_may_only_become_wider() {
         let key = |ty| KeySpec::new("k", ty);
         let any = key("Value").of::<Value>();
         for (then, now, is_fit) in [
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_shows_what_is_gone_and_what_is_new() {
+    fn a_difference_shows_removed_and_new_lines() {
         let old = shape(&["workflow w", "  custom a", "  custom b", "  custom z"]);
         let new = shape(&["workflow w", "  custom c", "  custom z"]);
         assert_eq!(old.diff(&new), "- custom a\n- custom b\n+ custom c");
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_shows_no_more_than_that_and_what_stands_in_what() {
+    fn a_difference_shows_only_changed_lines_and_their_nesting() {
         let old = shape(&["workflow w", "  custom a", "  custom b", "  custom c", "  custom d"]);
         let new = shape(&[
             "workflow w",

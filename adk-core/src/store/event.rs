@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_that_is_set_to_nothing_is_none() {
+    fn an_action_that_is_set_to_none_counts_as_unset() {
         let mut actions = Event::new().actions;
         actions.escalate = None;
         assert!(actions.is_empty() && actions == Actions::default());

@@ -351,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_sort_whatever_the_clock_does() {
+    fn ids_sort_even_if_the_clock_is_set_back() {
         let mut clock = Clock::default();
         let mut last = (crate::EventId::default(), 0);
         // The clock does not move for more events than a microsecond has numbers, and is then set

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_lifetime_ends_in_virtual_time_and_nothing_is_left_of_it() {
+    async fn a_key_is_removed_after_its_lifetime_in_virtual_time() {
         let mut keys = MemoryKeys::default();
         let key = |nth: usize| RequestKey::new("app", "scope", nth.to_string());
         let [one, two] = ["one", "two"].map(|target| KeyBinding::new(target, ""));

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_discarded_is_undone() {
+    fn discarded_writes_are_undone() {
         let blocks = OpenBlocks::default();
         let note = |at: &str, key: &str, value: u32, before: Option<u32>| {
             let event = Event { path: path(at), ..Event::new() }.with_state(key.to_owned(), value);

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_another_type_says_of_what_and_what_to_do() {
+    fn the_error_for_a_record_of_another_type_names_its_subject_and_a_remedy() {
         let name = Name::literal("model");
         for (subject, wanted) in [
             (RecordSubject::Step(&name), "step `model`"),

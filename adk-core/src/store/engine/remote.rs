@@ -134,7 +134,7 @@ mod tests {
     use crate::ErrorKind;
 
     #[test]
-    fn the_way_back_keeps_how_it_ended() {
+    fn a_branch_report_survives_json() {
         let by = Path::root("w").child("p".into(), crate::At::Round(2));
         let end =
             BranchEnd::new(Flow::ExitTo("outer".into()), Some(LoopEndReason::Escalated { by: by.clone() }));

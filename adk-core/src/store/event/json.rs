@@ -231,7 +231,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_event_has_the_shape_of_adk_and_survives_it() {
+    fn an_event_has_the_json_shape_of_adk() {
         let place = Path::root("writing").child("refinement".into(), At::Round(2));
         let mut event =
             Event::new().with_text("hi").with_state("k", json!({"b": 1, "a": null})).with_escalate();

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_stay_where_they_are() {
+    fn entries_do_not_move() {
         let log = Log::default();
         log.push(0);
         let first: *const i32 = log.get(0).unwrap();

@@ -24,7 +24,7 @@ fn assert_within(stored: &Value, written: &Value, place: &str) {
 }
 
 #[test]
-fn what_adk_has_stored_is_read_and_written_as_it_was() {
+fn rows_of_adk_are_read_and_written_unchanged() {
     for row in [USER, MODEL] {
         let event = Event::from_stored(row).unwrap();
         let written: Value = serde_json::from_str(&event.to_stored().unwrap()).unwrap();
@@ -57,7 +57,7 @@ fn what_adk_has_stored_is_read_and_written_as_it_was() {
 }
 
 #[test]
-fn an_event_that_was_made_of_a_stored_one_has_its_own_ids() {
+fn a_copy_of_a_stored_event_has_its_own_ids() {
     let mut event = Event::from_stored(MODEL).unwrap();
     event.id = EventId::of_text("another");
     let written: Value = serde_json::from_str(&event.to_stored().unwrap()).unwrap();
@@ -66,7 +66,7 @@ fn an_event_that_was_made_of_a_stored_one_has_its_own_ids() {
 }
 
 #[test]
-fn what_adk_has_no_field_for_stands_in_the_metadata() {
+fn data_without_a_field_in_adk_is_stored_in_the_metadata() {
     let call = |malformed: Option<&str>, signature: Option<&str>| {
         let (malformed, signature) = (malformed.map(str::to_owned), signature.map(str::to_owned));
         Part::from(FunctionCall {
@@ -99,7 +99,7 @@ fn what_adk_has_no_field_for_stands_in_the_metadata() {
 }
 
 #[test]
-fn what_is_no_event_is_an_error() {
+fn text_that_is_not_an_event_is_an_error() {
     for text in ["", "[1]", "{\"content\": 3}", "{\"author\": {}}", "null"] {
         let error = Event::from_stored(text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{text}: {error}");
