@@ -43,7 +43,7 @@ const WORDS: [&str; 9] = [
 
 /// Hashes a schema. Schemas that differ only in descriptions or in order have equal hashes.
 pub(crate) fn hash(schema: &Value) -> u64 {
-    unordered(alternatives(schema))
+    hash_unordered(alternatives(schema))
 }
 
 /// Returns the hashes of the alternatives of a schema. An `enum` equals a `oneOf` of its members,
@@ -66,7 +66,8 @@ fn alternatives(schema: &Value) -> Vec<u64> {
             Vec::new()
         }
     };
-    let rest = unordered(rest.iter().map(|(key, value)| mixed(hash_text(key), hash_keyword(key, value))));
+    let rest =
+        hash_unordered(rest.iter().map(|(key, value)| mixed(hash_text(key), hash_keyword(key, value))));
     if members.is_empty() {
         vec![rest]
     } else {
@@ -79,10 +80,10 @@ fn hash_keyword(key: &str, value: &Value) -> u64 {
         (
             "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
             Value::Object(all),
-        ) => unordered(all.iter().map(|(name, schema)| mixed(hash_text(name), hash(schema)))),
-        ("required" | "type", Value::Array(all)) => unordered(all.iter().map(hash_data)),
-        ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => unordered(all.iter().map(hash)),
-        ("prefixItems" | "items", Value::Array(all)) => ordered(all.iter().map(hash)),
+        ) => hash_unordered(all.iter().map(|(name, schema)| mixed(hash_text(name), hash(schema)))),
+        ("required" | "type", Value::Array(all)) => hash_unordered(all.iter().map(hash_data)),
+        ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => hash_unordered(all.iter().map(hash)),
+        ("prefixItems" | "items", Value::Array(all)) => hash_ordered(all.iter().map(hash)),
         (_, Value::Object(_)) => hash(value),
         _ => hash_data(value),
     }
@@ -91,20 +92,20 @@ fn hash_keyword(key: &str, value: &Value) -> u64 {
 fn hash_data(value: &Value) -> u64 {
     match value {
         Value::Object(map) => {
-            unordered(map.iter().map(|(key, value)| mixed(hash_text(key), hash_data(value))))
+            hash_unordered(map.iter().map(|(key, value)| mixed(hash_text(key), hash_data(value))))
         }
-        Value::Array(all) => ordered(all.iter().map(hash_data)),
+        Value::Array(all) => hash_ordered(all.iter().map(hash_data)),
         plain => hash_text(&plain.to_string()),
     }
 }
 
-fn unordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
+fn hash_unordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
     let mut hashes: Vec<_> = hashes.into_iter().collect();
     hashes.sort_unstable();
-    ordered(hashes)
+    hash_ordered(hashes)
 }
 
-fn ordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
+fn hash_ordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
     hashes.into_iter().fold(1, mixed)
 }
 

@@ -115,7 +115,7 @@ impl Outbox {
         lock(&self.doorbell.queue)
     }
 
-    /// Queues an event for the consumer, and returns its ticket for [`taken`](Self::taken).
+    /// Queues an event for the consumer, and returns its ticket for [`until_taken`](Self::until_taken).
     pub(crate) fn push(&self, event: Arc<Event>) -> u64 {
         let mut queue = self.queue();
         queue.pushed += 1;
@@ -129,7 +129,7 @@ impl Outbox {
     }
 
     /// Returns a future that is ready once the event with that ticket has been taken.
-    pub(crate) fn taken(&self, ticket: u64) -> TakenFuture<'_> {
+    pub(crate) fn until_taken(&self, ticket: u64) -> TakenFuture<'_> {
         TakenFuture { outbox: self, ticket }
     }
 

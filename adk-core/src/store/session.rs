@@ -223,11 +223,11 @@ impl Session {
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {
-        self.apply_but(None, delta);
+        self.apply_except(None, delta);
     }
 
     /// Applies all keys except one that is written already.
-    fn apply_but(&self, written: Option<&Name>, delta: &StateDelta) {
+    fn apply_except(&self, written: Option<&Name>, delta: &StateDelta) {
         if delta.is_empty() {
             return;
         }
@@ -291,7 +291,7 @@ impl Session {
         };
         clock.stamp(Arc::make_mut(&mut event), seed);
         let place = self.len() as u64;
-        self.apply_but(Some(key), &event.actions.state_delta);
+        self.apply_except(Some(key), &event.actions.state_delta);
         self.log.push(event.clone());
         put(&event);
         Ok((place, event))

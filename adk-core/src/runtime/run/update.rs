@@ -289,7 +289,7 @@ impl OfAgent<'_> {
                 keys.for_each(|(key, _)| written.add(key));
                 let value = written_by(&stored, &key);
                 if let Some(ticket) = stored.ticket {
-                    run.outbox().taken(ticket).await;
+                    run.outbox().until_taken(ticket).await;
                 }
                 value
             }

@@ -161,7 +161,7 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
         for (_, stored) in driven.events {
             (followed.next, pause) = (stored.place + 1, PAUSE.0);
             let ticket = run.joined(stored, None);
-            run.outbox().taken(ticket).await;
+            run.outbox().until_taken(ticket).await;
         }
         match driven.status {
             RunStatus::Queued | RunStatus::Running => {}

@@ -158,7 +158,7 @@ fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPl
         Ok(turn) => return Ok(Some(TurnPlace::Now(turn))),
         Err(holder) => holder,
     };
-    let place = if turns == SessionTurns::Queue { session.queue() } else { None };
+    let place = if turns == SessionTurns::Queue { session.join_queue() } else { None };
     place.map(Some).ok_or_else(|| busy(session.key(), holder, turns))
 }
 

@@ -113,7 +113,7 @@ impl Away {
             last = Some(cx.run.joined(stored, scope.as_deref()));
         }
         if let Some(ticket) = last {
-            cx.run.outbox().taken(ticket).await;
+            cx.run.outbox().until_taken(ticket).await;
         }
     }
 }

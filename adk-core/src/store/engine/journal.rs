@@ -294,7 +294,7 @@ impl StoredRun {
     }
 
     /// Returns true if the run was cancelled while this claim was the current one.
-    fn was_taken_from(&self, claim: ClaimId) -> bool {
+    fn was_cancelled_from(&self, claim: ClaimId) -> bool {
         self.status == RunStatus::Cancelled && self.epoch == claim.epoch + 1
     }
 
@@ -469,7 +469,7 @@ impl RunRegistry for MemoryJournal {
                 Ok(())
             }
             Err(error) => {
-                let run = runs.all.get_mut(&claim.run_id).filter(|run| run.was_taken_from(claim));
+                let run = runs.all.get_mut(&claim.run_id).filter(|run| run.was_cancelled_from(claim));
                 if let Some(run) = run {
                     run.usage = Some(usage);
                 }

@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-fn none<T>(value: &Option<T>) -> bool {
+fn is_none<T>(value: &Option<T>) -> bool {
     value.is_none()
 }
 
@@ -18,30 +18,30 @@ fn micros(seconds: f64) -> u64 {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EventJson<'a> {
-    #[serde(skip_serializing_if = "none")]
+    #[serde(skip_serializing_if = "is_none")]
     content: Option<Cow<'a, Content>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
-    #[serde(alias = "finish_reason", skip_serializing_if = "none")]
+    #[serde(alias = "finish_reason", skip_serializing_if = "is_none")]
     finish_reason: Option<FinishReason>,
-    #[serde(alias = "error_code", skip_serializing_if = "none")]
+    #[serde(alias = "error_code", skip_serializing_if = "is_none")]
     error_code: Option<Cow<'a, str>>,
-    #[serde(alias = "error_message", skip_serializing_if = "none")]
+    #[serde(alias = "error_message", skip_serializing_if = "is_none")]
     error_message: Option<Cow<'a, str>>,
     #[serde(default, alias = "custom_metadata", skip_serializing_if = "Map::is_empty")]
     custom_metadata: Map<String, Value>,
-    #[serde(alias = "usage_metadata", skip_serializing_if = "none")]
+    #[serde(alias = "usage_metadata", skip_serializing_if = "is_none")]
     usage_metadata: Option<Usage>,
-    #[serde(alias = "model_version", skip_serializing_if = "none")]
+    #[serde(alias = "model_version", skip_serializing_if = "is_none")]
     model_version: Option<Cow<'a, str>>,
     #[serde(alias = "invocation_id")]
     invocation_id: RunId,
     author: Name,
     #[serde(default)]
     actions: ActionsJson,
-    #[serde(alias = "long_running_tool_ids", skip_serializing_if = "none")]
+    #[serde(alias = "long_running_tool_ids", skip_serializing_if = "is_none")]
     long_running_tool_ids: Option<Cow<'a, [String]>>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(skip_serializing_if = "is_none")]
     branch: Option<Arc<str>>,
     #[serde(default, alias = "node_info")]
     node_info: NodeInfo,
@@ -58,21 +58,21 @@ struct NodeInfo {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct ActionsJson {
-    #[serde(alias = "skip_summarization", skip_serializing_if = "none")]
+    #[serde(alias = "skip_summarization", skip_serializing_if = "is_none")]
     skip_summarization: Option<bool>,
     #[serde(alias = "state_delta")]
     state_delta: StateDelta,
     #[serde(alias = "artifact_delta")]
     artifact_delta: Map<String, Value>,
-    #[serde(alias = "transfer_to_agent", skip_serializing_if = "none")]
+    #[serde(alias = "transfer_to_agent", skip_serializing_if = "is_none")]
     transfer_to_agent: Option<Name>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(skip_serializing_if = "is_none")]
     escalate: Option<bool>,
-    #[serde(alias = "agent_state", skip_serializing_if = "none")]
+    #[serde(alias = "agent_state", skip_serializing_if = "is_none")]
     agent_state: Option<Arc<Value>>,
-    #[serde(alias = "end_of_agent", skip_serializing_if = "none")]
+    #[serde(alias = "end_of_agent", skip_serializing_if = "is_none")]
     end_of_agent: Option<bool>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(skip_serializing_if = "is_none")]
     compaction: Option<CompactionJson>,
 }
 

@@ -145,7 +145,7 @@ enum SnakeFields<S: Serializer> {
 }
 
 /// Passes the text of a number on as a `Value`, for the reason given in `encode`.
-fn private<S: ser::SerializeStruct>(
+fn serialize_private<S: ser::SerializeStruct>(
     inner: &mut S,
     key: &'static str,
     text: Result<Value, EncodeError>,
@@ -163,7 +163,7 @@ impl<S: Serializer> ser::SerializeStruct for SnakeFields<S> {
     ) -> Result<(), S::Error> {
         match self {
             Self::Named(map) => map.serialize_entry(&*snake(key), &Snake(value)),
-            Self::Private(inner) => private(inner, key, to_json(value)),
+            Self::Private(inner) => serialize_private(inner, key, to_json(value)),
         }
     }
     fn end(self) -> Result<S::Ok, S::Error> {

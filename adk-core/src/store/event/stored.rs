@@ -59,7 +59,7 @@ impl Event {
         } else {
             serde_json::to_string(&self.to_stored_value()?)
         };
-        text.map_err(|error| broken("the event has no form in JSON", error))
+        text.map_err(|error| corrupt_event("the event has no form in JSON", error))
     }
 
     /// Returns the stored form without the id and the time, for a store that assigns them in a
@@ -122,7 +122,7 @@ impl Event {
     /// An error of kind [`StoreErrorKind::Corrupt`], if the text is not JSON of an event.
     pub fn from_stored(text: &str) -> Result<Self> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| broken("a stored event is not JSON", error))?;
+            serde_json::from_str(text).map_err(|error| corrupt_event("a stored event is not JSON", error))?;
         Self::from_stored_value(value)
     }
 
@@ -147,7 +147,7 @@ impl Event {
         }
         show(&mut known);
         let mut event = serde_json::from_value::<Event>(known)
-            .map_err(|error| broken("a stored event cannot be read", error))?;
+            .map_err(|error| corrupt_event("a stored event cannot be read", error))?;
         let mut unknown = difference(&value, &event.to_stored_value()?).unwrap_or_default();
         if let Some(object) = unknown.as_object_mut() {
             // The time is kept to the microsecond, as in the tables.
@@ -160,7 +160,7 @@ impl Event {
     }
 }
 
-fn broken(what: &str, error: serde_json::Error) -> Error {
+fn corrupt_event(what: &str, error: serde_json::Error) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), format!("{what}: {error}")).with_source(error)
 }
 

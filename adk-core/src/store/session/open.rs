@@ -43,9 +43,9 @@ pub struct SessionRow {
 impl SessionRow {
     /// Returns all keys and values, with the keys of the app and the user under their prefixes.
     pub fn into_state(self) -> StateMap {
-        let mut all = prefixed("", self.own);
-        all.extend(prefixed("user:", self.user));
-        all.extend(prefixed("app:", self.app));
+        let mut all = add_prefix("", self.own);
+        all.extend(add_prefix("user:", self.user));
+        all.extend(add_prefix("app:", self.app));
         all
     }
 }
@@ -74,13 +74,13 @@ impl OpenSessions {
         let mut tables = lock(&self.0);
         let user = tables.users.entry((key.app.clone(), key.user.clone())).or_default().clone();
         let app = tables.apps.entry(key.app.clone()).or_default().clone();
-        user.replace(prefixed("user:", row.user));
-        app.replace(prefixed("app:", row.app));
+        user.replace(add_prefix("user:", row.user));
+        app.replace(add_prefix("app:", row.app));
         let open = tables.sessions.get(key).filter(|(number, _)| *number == row.number);
         if let Some(session) = open.and_then(|(_, session)| session.upgrade()) {
             return session;
         }
-        let own = prefixed("", row.own);
+        let own = add_prefix("", row.own);
         let opening = Opening { own, user, app, earlier: row.len, updated: row.updated, newest: Vec::new() };
         let session = Arc::new(Session::open(key.clone(), opening, Some(pages)));
         if tables.sessions.len() >= tables.enough.max(1024) {
@@ -93,6 +93,6 @@ impl OpenSessions {
 }
 
 /// Adds a prefix to the keys of a state.
-fn prefixed(prefix: &str, state: Map<String, Value>) -> StateMap {
+fn add_prefix(prefix: &str, state: Map<String, Value>) -> StateMap {
     state.into_iter().map(|(key, value)| (Name::from(format!("{prefix}{key}")), Arc::new(value))).collect()
 }

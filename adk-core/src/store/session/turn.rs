@@ -66,7 +66,7 @@ impl Session {
 
     /// Joins the queue of the session. Returns `None` for a run inside the run that has the turn,
     /// which would wait for ever.
-    pub(crate) fn queue(self: &Arc<Self>) -> Option<TurnPlace> {
+    pub(crate) fn join_queue(self: &Arc<Self>) -> Option<TurnPlace> {
         if self.is_polled() {
             return None;
         }

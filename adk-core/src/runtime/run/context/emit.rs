@@ -180,7 +180,7 @@ impl Context {
                 cut.note(&event, &self.frame);
             }
             let outbox = self.run.outbox();
-            return Emit::Handed(event.id, outbox.taken(outbox.push(event)));
+            return Emit::Handed(event.id, outbox.until_taken(outbox.push(event)));
         }
         if self.run.is_in_memory && self.run.replay.is_none() {
             // Without a slot: the engine would do nothing else.
@@ -314,7 +314,7 @@ fn handed<'a>(
         run.set_temp(key, value);
     }
     match ticket {
-        Some(ticket) => Emit::Handed(id, run.outbox().taken(ticket)),
+        Some(ticket) => Emit::Handed(id, run.outbox().until_taken(ticket)),
         None => Emit::Ready(Some(Ok(id))),
     }
 }
