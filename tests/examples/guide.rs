@@ -99,7 +99,7 @@ async fn a_worker_runs_what_it_reads() {
     assert!(ran.out.ends_with(": (rehearsed answer of editor)\n"), "{}", ran.out);
     assert_eq!(worker(&["list"]).run().await.good().out, "");
     let ran = worker(&["cancel", "e-00000000-0000-7000-8000-000000000000"]).run().await;
-    assert!(ran.err.contains("there is no run `e-00000000-0000-7000-8000-000000000000`"), "{}", ran.err);
+    assert!(ran.err.contains("run `e-00000000-0000-7000-8000-000000000000` does not exist"), "{}", ran.err);
     let _ = std::fs::remove_file(file);
 }
 

@@ -191,7 +191,7 @@ impl<'a> ToolInvocation<'a> {
 pub async fn run(
     work: impl Future<Output = Result<ToolOutcome, ToolError>>,
 ) -> Result<ToolOutcome, ToolError> {
-    match crate::panic::caught(work).await {
+    match crate::panic::catch_panic(work).await {
         Ok(done) => done,
         Err(message) => Err(panic_error(&message)),
     }
@@ -211,7 +211,7 @@ where
         let done = work(&mut own);
         (own, done)
     };
-    match crate::panic::blocking(work).await {
+    match crate::panic::run_blocking(work).await {
         Ok((own, done)) => {
             *cx = own;
             done

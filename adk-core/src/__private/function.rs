@@ -254,9 +254,9 @@ pub(crate) fn run<'a>(
 /// Returns the values of the keys that a function reads, as inputs of its recorded call. All
 /// secrets have the same value there.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
-    let value = |key: &str| cx.committed(key).map(|value| secret::shown(&value));
+    let value = |key: &str| cx.committed(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
-    CallInputs::of(&values)
+    CallInputs::new(&values)
 }
 
 /// Runs the work of a step with an optional time limit.
@@ -266,7 +266,7 @@ async fn run_within(
     left: &'static str,
 ) -> Result<FunctionOutcome> {
     let Some(limit) = limit else { return catch_panic(work).await };
-    let done = Box::pin(crate::task::limited(limit, catch_panic(work))).await;
+    let done = Box::pin(crate::task::spawn_with_timeout(limit, catch_panic(work))).await;
     done.unwrap_or_else(|| Err(timeout_error(limit, left)))
 }
 
@@ -277,11 +277,11 @@ fn timeout_error(limit: Duration, left: &str) -> Error {
 }
 
 async fn run_blocking(work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>) -> Result<FunctionOutcome> {
-    crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
+    crate::panic::run_blocking(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
 async fn catch_panic(work: impl Future<Output = Result<FunctionOutcome>>) -> Result<FunctionOutcome> {
-    crate::panic::caught(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
+    crate::panic::catch_panic(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
 fn panic_error(message: &str) -> Error {

@@ -193,7 +193,7 @@ impl FinalOutput {
     fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {
         let written = keys
             .iter()
-            .filter_map(|(name, key)| Some((name.to_string(), secret::shown(self.written.get(key)?))));
+            .filter_map(|(name, key)| Some((name.to_string(), secret::redact(self.written.get(key)?))));
         let mut written: Map<String, Value> = written.collect();
         match (keys, written.len()) {
             ([(name, _)], 1) => return written.remove(&**name).unwrap_or_default(),

@@ -63,7 +63,7 @@ impl Question<'_> {
 
 /// Returns a default value as JSON for the record.
 pub(crate) fn value_of(value: &impl Serialize) -> Result<Value> {
-    let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
+    let value = to_json(value).map_err(|error| error.into_error(ErrorKind::NotJson, "its default"))?;
     depth::check(&value).map_err(|deep| deep.error("its default"))?;
     Ok(value)
 }

@@ -79,7 +79,7 @@ use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
 use crate::store::engine::{
-    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within, is_failure,
+    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, NestedEngine, RunRecord, Slot, StepKey, is_failure,
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
@@ -127,7 +127,7 @@ pub(crate) struct Run {
     /// The run that this one is a part of, for an agent that is used as a tool.
     outer: Option<Arc<Run>>,
     /// How its steps are recorded in that one.
-    within: Option<Arc<Within>>,
+    within: Option<Arc<NestedEngine>>,
     /// The call of that one that it is.
     within_call: Option<Box<CallPlace>>,
     /// The registry has had it before its first commit: it was queued, or is resumed.
@@ -213,7 +213,7 @@ impl Run {
         let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
-        let within = call.map(|call| Arc::new(Within::new(outer.engine.clone(), outer.claim, call)));
+        let within = call.map(|call| Arc::new(NestedEngine::new(outer.engine.clone(), outer.claim, call)));
         let engine: Arc<dyn Engine> = match &within {
             Some(within) => within.clone(),
             None => Arc::new(crate::store::engine::MemoryEngine),
@@ -360,7 +360,7 @@ impl Run {
             Some(own) => own.get(key)?,
             None => self.session().get(key)?,
         };
-        match secret::kept(key, &value) {
+        match secret::kept_name(key, &value) {
             Some(name) => self.kept(name),
             None => Some(value),
         }

@@ -10,7 +10,7 @@ use super::toolbox::Toolbox;
 use super::{Retry, trace};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::store::engine::{CallInputs, CallKind};
@@ -266,8 +266,8 @@ pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
 /// Returns the arguments of a call, unchanged from the model's reply.
 pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
     match &call.malformed {
-        Some(text) => CallInputs::of(text),
-        None => CallInputs::of(&call.args),
+        Some(text) => CallInputs::new(text),
+        None => CallInputs::new(&call.args),
     }
 }
 
@@ -393,7 +393,7 @@ async fn attempts(
 }
 
 async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
-    match caught(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
+    match catch_panic(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
         Ok(result) => result.and_then(|value| check_result(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }
@@ -407,7 +407,7 @@ async fn attempt_in_time(
     own: &mut ToolContext,
 ) -> Result<Value, ToolError> {
     let (made, call, mut apart) = (tool.clone(), call.clone(), own.copy());
-    let (result, apart) = task::apart(async move {
+    let (result, apart) = task::spawn_scoped(async move {
         let result = tokio::time::timeout(timeout, attempt(&*made, &call, &mut apart)).await;
         (result, apart)
     })
@@ -422,7 +422,7 @@ fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
         depth::discard(value);
         return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
     }
-    if secret::is_in(&value) {
+    if secret::has_secret(&value) {
         let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
         return Err(ToolError::failed(format!("the result of `{tool}` {why}")));
     }

@@ -9,7 +9,7 @@ use super::calls::{arguments, finish_call};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
 use crate::spec::AnsweredBy;
@@ -153,7 +153,7 @@ async fn prepare_call(
     if before.given.is_none()
         && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
     {
-        let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
+        let asks = catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(
                 "the confirmation predicate of tool `{}` panicked: {panic}",

@@ -2,7 +2,7 @@
 //! function.
 
 use super::template;
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::runtime::run::{Context, Prompt, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
 use crate::store::engine::{CallInputs, CallKind};
@@ -74,7 +74,7 @@ impl Instruction {
         let readonly = cx.readonly();
         let work = async move {
             // The function itself may panic, and also its future.
-            match caught(async move { function(readonly).await }).await {
+            match catch_panic(async move { function(readonly).await }).await {
                 Ok(text) => text,
                 Err(panic) => Err(Error::new(ErrorKind::Panic, format!("its instruction panicked: {panic}"))
                     .with_help("correct the function that makes the instruction")),

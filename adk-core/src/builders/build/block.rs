@@ -102,7 +102,7 @@ impl<K: BlockAgent> BlockBuilder<K> {
     /// uses this key.
     #[must_use]
     pub fn state_key<T: 'static>(mut self, key: impl Into<String>) -> Self {
-        self.common.options.states.push(Key::of::<T>(key));
+        self.common.options.states.push(Key::typed::<T>(key));
         self
     }
 
@@ -117,7 +117,7 @@ impl<K: BlockAgent> BlockBuilder<K> {
             options.faults.push(Diagnostic::new(Check::Syntax, &*self.common.name, fact));
             Value::Null
         });
-        options.lets.push((Key::of::<T>(key), Arc::new(value)));
+        options.lets.push((Key::typed::<T>(key), Arc::new(value)));
         self
     }
 

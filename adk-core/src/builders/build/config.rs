@@ -103,8 +103,8 @@ fn state(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> Vec<(K
 /// Returns a key with the type of its initial value, if the JSON determines the type.
 pub(crate) fn key_of(key: &str, value: &Value) -> Key {
     match value {
-        Value::String(_) => Key::of::<String>(key),
-        Value::Bool(_) => Key::of::<bool>(key),
+        Value::String(_) => Key::typed::<String>(key),
+        Value::Bool(_) => Key::typed::<bool>(key),
         _ => Key::any(key),
     }
 }

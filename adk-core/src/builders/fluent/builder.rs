@@ -184,8 +184,9 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     #[must_use]
     pub fn with_quick_session(mut self, state: impl Serialize) -> Self {
         let state = to_json(&state);
-        self.state =
-            Some(state.map_err(|error| error.named(ErrorKind::NotJson, "the state of the quick session")));
+        self.state = Some(
+            state.map_err(|error| error.into_error(ErrorKind::NotJson, "the state of the quick session")),
+        );
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::{AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks};
 use crate::models::model::{ModelRequest, ModelResponse};
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::{Content, Error, ErrorKind, FunctionCall, Result};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ macro_rules! first {
             }
             Ok(None)
         };
-        whole(caught(all).await)
+        whole(catch_panic(all).await)
     }};
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
             drop(plugin.agent_failed(cx, error).await);
         }
     };
-    drop(caught(all).await);
+    drop(catch_panic(all).await);
 }
 
 /// Asks the plugins with the message of the user; what is stored in its place.
@@ -127,7 +127,7 @@ pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
         }
         Ok(())
     };
-    whole(caught(all).await)
+    whole(catch_panic(all).await)
 }
 
 /// A run as such has no callbacks of its own.

@@ -1,7 +1,7 @@
 //! [`AnnouncedKeys`]: the keys that an agent says it writes. Each write is compared with them.
 
 use super::{KeyScope, stored};
-use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, accepts_of};
+use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, type_check};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Path, Result};
@@ -29,7 +29,7 @@ struct Made {
 impl AnnouncedKeys {
     /// What a description says.
     pub fn of(meta: &AgentMeta<'_>) -> Self {
-        let keys = meta.writes.iter().map(Key::owned).collect();
+        let keys = meta.writes.iter().map(Key::from_spec).collect();
         Self(Repr::Made(Arc::new(Made { kind: meta.kind, keys })))
     }
 
@@ -183,7 +183,7 @@ impl<'a> Writer<'a> {
         let Some(key) = self.key(name) else {
             return if self.is_free(name) { Ok(()) } else { Err(self.unannounced(name, Some(value))) };
         };
-        let Some(accepts) = accepts_of(&key) else { return Ok(()) };
+        let Some(accepts) = type_check(&key) else { return Ok(()) };
         fits(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
     }
 
@@ -192,7 +192,7 @@ impl<'a> Writer<'a> {
         let Some(key) = self.key(name) else {
             return if self.is_free(name) { Ok(None) } else { Err(self.unannounced(name, None)) };
         };
-        Ok(accepts_of(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
+        Ok(type_check(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
     }
 
     #[cold]

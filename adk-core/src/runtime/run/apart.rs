@@ -22,7 +22,7 @@ impl Run {
         services: Arc<Services>,
     ) -> Self {
         let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
-        let session = Arc::new(live.as_it_was(&task.state, upto));
+        let session = Arc::new(live.restored_at(&task.state, upto));
         let mut run = Self::new(session, engine, config, services);
         run.id = task.run_id;
         run.claim = ClaimId { run_id: task.run_id, epoch: task.epoch };
@@ -40,7 +40,7 @@ impl Run {
     pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
         let state = match self.own() {
-            Some(own) => own.seen(session.state()),
+            Some(own) => own.visible_state(session.state()),
             None => session.state(),
         };
         BranchTask {

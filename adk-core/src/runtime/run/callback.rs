@@ -151,7 +151,7 @@ impl CallbackContext {
     /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        self.recorded(CallKind::Memory, Name::literal("memory"), CallInputs::of(&query), work).await
+        self.recorded(CallKind::Memory, Name::literal("memory"), CallInputs::new(&query), work).await
     }
 
     /// What the user said last in this run: ADK's `user_content`. `None` when that was no text.

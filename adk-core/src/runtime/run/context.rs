@@ -249,7 +249,7 @@ impl Context {
     /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
     pub async fn search_memory(&mut self, query: &str) -> crate::Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        let (name, inputs) = (Name::literal("memory"), self.inputs(|| CallInputs::of(&query)));
+        let (name, inputs) = (Name::literal("memory"), self.inputs(|| CallInputs::new(&query)));
         let key = self.call_key(CallKind::Memory, name);
         perform(self.run.clone(), key, inputs, depth::check, work).await
     }

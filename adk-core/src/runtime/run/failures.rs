@@ -64,7 +64,7 @@ impl Run {
         }
         Some(Box::pin(async move {
             for (key, failure) in settled {
-                let result = record::settled(failure);
+                let result = record::settle(failure);
                 self.engine.step(self.claim, key, Box::pin(async { Ok(result) })).await?;
             }
             if has_lost { self.withdraw_lost().await } else { Ok(()) }

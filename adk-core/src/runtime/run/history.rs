@@ -1,6 +1,6 @@
 //! What an agent may see of the conversation so far.
 
-use crate::store::session::{PAGE, Session, Told};
+use crate::store::session::{PAGE, SentHistories, Session};
 use crate::{Event, Result};
 use std::ops::ControlFlow;
 use std::sync::{Arc, MutexGuard};
@@ -53,9 +53,9 @@ impl History {
         self.branch.as_ref()
     }
 
-    /// What agents were told of the session.
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        self.session.told()
+    /// Returns the parts of the log that agents were sent already.
+    pub(crate) fn sent_histories(&self) -> MutexGuard<'_, SentHistories> {
+        self.session.sent_histories()
     }
 
     /// Newest first, down to a place of the log, each loaded when it is asked for, with its place in the log, until `next` has

@@ -112,7 +112,7 @@ impl Watch {
         let (run, since) = (cx.run.clone(), Instant::now());
         let watch = Box::new(Self { run, event, kind, since, ended: false });
         let ticket = watch.tell(LifecyclePhase::Started);
-        watch.run.outbox().taken(ticket).await;
+        watch.run.outbox().until_taken(ticket).await;
         Some(watch)
     }
 
@@ -120,7 +120,7 @@ impl Watch {
     pub(crate) async fn end(mut self: Box<Self>, outcome: LifecycleOutcome) {
         self.ended = true;
         let ticket = self.tell(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
-        self.run.outbox().taken(ticket).await;
+        self.run.outbox().until_taken(ticket).await;
     }
 
     /// Puts the event on its way. It passes by the engine and the plugins, who see what happens themselves.

@@ -12,7 +12,7 @@ use super::Run;
 use super::failures::is_around;
 use super::record;
 use crate::store::engine::{StepKey, Waiting};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{BoxFuture, Path, Result};
 use std::convert::Infallible;
@@ -107,7 +107,7 @@ impl Run {
         let waits: Vec<_> = asked.map(|wait| self.add_waiting(wait.waiting.clone())).collect();
         // Withdrawn questions get no answer: their record says that the block around ends.
         let counter = if waits.is_empty() { &self.outbox().held } else { &self.outbox().parked };
-        let _counted = Counted::new(counter);
+        let _counted = CountGuard::new(counter);
         std::future::pending().await
     }
 
@@ -136,7 +136,7 @@ impl Run {
             });
         }
         for LostWait { key, .. } in lost.into_iter().filter(|wait| wait.is_final) {
-            let withdrawn = Box::pin(async { Ok(record::withdrawn()) });
+            let withdrawn = Box::pin(async { Ok(record::withdrawal()) });
             self.engine.step(self.claim, key.clone(), withdrawn).await?;
             self.lost_waits.change(|waits| waits.retain(|wait| wait.key != key));
         }

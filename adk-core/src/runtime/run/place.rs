@@ -77,13 +77,13 @@ pub(super) fn drafted(
 pub(super) fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
     let is_temp = |key: &str| Scope::of(key) == Scope::Temp;
     let mut temp = StateDelta::default();
-    if !delta.iter().any(|(key, value)| is_temp(key) || secret::is_in(value)) {
+    if !delta.iter().any(|(key, value)| is_temp(key) || secret::has_secret(value)) {
         return temp;
     }
     for (key, value) in std::mem::take(delta).into_iter() {
         if is_temp(&key) {
             temp.insert(key, value);
-        } else if secret::is_in(&value) {
+        } else if secret::has_secret(&value) {
             let (name, kept) = secret::keep(&key, path);
             temp.insert(name, value);
             delta.insert(key, kept);

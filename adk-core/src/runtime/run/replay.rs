@@ -4,7 +4,7 @@ use super::{Run, is_update};
 use crate::encode::to_json;
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
 use crate::store::event::{Event, LEFT_OUT_KEY, STATE_UPDATE_KEY, StateDelta};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
@@ -71,7 +71,7 @@ impl Replay {
     pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
         let ClaimedRun { claim, record, events, temp, steps, done, waits, starts_over: _ } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
-        let session = Arc::new(live.as_it_was(&record.state, before));
+        let session = Arc::new(live.restored_at(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
@@ -252,7 +252,7 @@ impl Replay {
 
     /// Waits until everything before `target` is applied.
     async fn turn(&self, run: &Run, target: usize) {
-        let _held = Counted::new(&run.outbox().held);
+        let _held = CountGuard::new(&run.outbox().held);
         poll_fn(|task| {
             let mut cursor = lock(&self.cursor);
             cursor.waiting.push((target, task.waker().clone()));

@@ -108,7 +108,7 @@ pub(super) fn value(
     let seen = seen.filter(|seen| !seen.is_empty());
     let own = |key: &str| {
         let value = overlay.state_delta.get(key).or_else(|| seen?.get(key))?;
-        match secret::kept(key, value) {
+        match secret::kept_name(key, value) {
             // A plugin that sees an event has its secrets in the overlay.
             Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.kept(name)),
             None => Some(value.clone()),
@@ -151,7 +151,7 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
 
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
     let value = to_json(&value)
-        .map_err(|error| error.named(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
+        .map_err(|error| error.into_error(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
     depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
     Ok(Arc::new(value))
 }

@@ -6,7 +6,7 @@
 //! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
 
 use super::place::Placing;
-use super::record::{self, RecordOf};
+use super::record::{self, RecordSubject};
 use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state};
 use crate::store::engine::{
     Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
@@ -194,7 +194,7 @@ impl State<'_> {
             let current = state::get(&of, current)?;
             let value = encode(&of, f(current))?;
             ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
-            if secret::is_in(&value) { Err(of_secret(&of)) } else { Ok(value) }
+            if secret::has_secret(&value) { Err(of_secret(&of)) } else { Ok(value) }
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)
@@ -265,7 +265,7 @@ impl OfAgent<'_> {
         let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
         // Only an update that has failed has a record here, and its agent has gone on if this is a result.
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
-            return record::read(failed, RecordOf::Step(&step.name));
+            return record::read(failed, RecordSubject::Step(&step.name));
         }
         let is_in_call = run.is_shared_with_call(&key);
         if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
@@ -279,7 +279,7 @@ impl OfAgent<'_> {
         let draft = placing(run, by).draft(marked, pending)?;
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
-            update.starts_from(base);
+            update.set_base(base);
         }
         let text = Name::from(step.call().to_string());
         let at = At { path: by.path.clone(), text, is_in_call: false };
@@ -289,7 +289,7 @@ impl OfAgent<'_> {
                 keys.for_each(|(key, _)| written.add(key));
                 let value = written_by(&stored, &key);
                 if let Some(ticket) = stored.ticket {
-                    run.outbox().taken(ticket).await;
+                    run.outbox().until_taken(ticket).await;
                 }
                 value
             }
@@ -341,7 +341,7 @@ impl Run {
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
                 let text = Name::from(format!("{tool}/{own}"));
                 let around = At { path: call.path.clone(), text, is_in_call: true };
-                let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
+                let (mut draft, update) = update.replace_draft(of_call(outer, by, &tool, &own));
                 let stored = outer.commit_update(around, Named { name, scope, update }).await?;
                 // The run in here sees it as well, and so does its call.
                 let value = written_by(&stored, &key)?;
@@ -383,7 +383,7 @@ impl Run {
         if !update.has_base() && is_here {
             // Nothing was written here yet under that name: the value of the key is not that of the name.
             let own = own.filter(|_| !is_read_elsewhere());
-            update.starts_from(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
+            update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
         let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
         let stored = commit(self, at, body).await?;
@@ -431,7 +431,7 @@ impl Run {
 }
 
 async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
-    let slot = run.slot(at.path, 0).of_update(at.text);
+    let slot = run.slot(at.path, 0).with_update(at.text);
     match run.engine.commit(slot, body) {
         Reply::Ready(stored) => stored,
         Reply::Later(stored) => stored.await,

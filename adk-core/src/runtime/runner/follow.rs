@@ -4,7 +4,7 @@ use super::Shared;
 use super::open::found;
 use crate::runtime::run::Run;
 use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use std::future::pending;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ async fn begun(shared: &Shared, driven: DrivenRun) -> Result<Run> {
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    let session = Arc::new(session.as_it_was(&record.state, begins));
+    let session = Arc::new(session.restored_at(&record.state, begins));
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     run.followed(&record);
     Ok(run)
@@ -161,7 +161,7 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
         for (_, stored) in driven.events {
             (followed.next, pause) = (stored.place + 1, PAUSE.0);
             let ticket = run.joined(stored, None);
-            run.outbox().taken(ticket).await;
+            run.outbox().until_taken(ticket).await;
         }
         match driven.status {
             RunStatus::Queued | RunStatus::Running => {}
@@ -207,6 +207,6 @@ async fn park(run: &Run) -> Result<()> {
         return Ok(());
     }
     let _waits: Vec<_> = open.into_iter().map(|waiting| run.add_waiting(waiting)).collect();
-    let _parked = Counted::new(&run.outbox().parked);
+    let _parked = CountGuard::new(&run.outbox().parked);
     pending().await
 }

@@ -92,13 +92,13 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -
         return queued.begin(turn, wait).await;
     }
     if let Some(turn) = &turn {
-        turn.of(record.run_id);
+        turn.set_holder(record.run_id);
     }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
     let session =
-        if claimed.starts_over { Arc::new(session.as_it_was(&record.state, begins)) } else { session };
+        if claimed.starts_over { Arc::new(session.restored_at(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
     let claim = run.goes_on_with(claimed);
@@ -158,7 +158,7 @@ fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPl
         Ok(turn) => return Ok(Some(TurnPlace::Now(turn))),
         Err(holder) => holder,
     };
-    let place = if turns == SessionTurns::Queue { session.queue() } else { None };
+    let place = if turns == SessionTurns::Queue { session.join_queue() } else { None };
     place.map(Some).ok_or_else(|| busy(session.key(), holder, turns))
 }
 

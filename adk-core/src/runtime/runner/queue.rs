@@ -10,7 +10,7 @@ use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Run, RunConfig};
 use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
-use crate::store::session::{Session, SessionKey, Turn};
+use crate::store::session::{Session, SessionKey, SessionTurn};
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::future::{Either, FutureExt as _, select};
 use std::collections::{BTreeMap, HashSet};
@@ -32,7 +32,7 @@ pub(super) struct QueuedRun {
 
 impl QueuedRun {
     /// Begins the run, now that it has its turn: with the state that its session has by now.
-    pub(super) async fn begin(self, turn: Option<Turn>, wait: TurnWait) -> Result<Opened> {
+    pub(super) async fn begin(self, turn: Option<SessionTurn>, wait: TurnWait) -> Result<Opened> {
         if let Err(error) = self.check().await {
             return Err(self.fail(error).await);
         }
@@ -41,7 +41,7 @@ impl QueuedRun {
         (run.id, run.claim, run.is_registered) = (record.run_id, claim.id(), true);
         (run.live, run.trace_parent) = (live, trace);
         if let Some(turn) = &turn {
-            turn.of(run.id);
+            turn.set_holder(run.id);
         }
         run.limit(Duration::ZERO);
         let start = Start { message: record.message.clone(), delta: record.delta.clone() };
@@ -75,7 +75,7 @@ impl QueuedRun {
         {
             let status = RunStatus::Failed(error.to_string());
             if registry.close(self.claim.id(), status, Usage::default()).await.is_ok() {
-                self.claim.closed();
+                self.claim.close();
             }
         }
         error
@@ -97,7 +97,7 @@ impl TurnWait {
         Self { run, cancelled, _driving: driving }
     }
 
-    pub(super) async fn until(&self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {
+    pub(super) async fn until(&self, turn: BoxFuture<'static, SessionTurn>) -> Result<SessionTurn> {
         match select(turn, pin!(self.cancelled.notified())).await {
             Either::Left((turn, _)) => Ok(turn),
             Either::Right(_) => Err(refuse::cancelled(self.run)),

@@ -263,7 +263,7 @@ impl Shared {
     ) -> Result<()> {
         let value = to_json(&value).map_err(|error| {
             let help = format!("{}; the wait is still open", error.help());
-            error.named(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
+            error.into_error(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
         })?;
         let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
         let waiting = waits.open_wait(&self.app, wait).await?;
@@ -279,7 +279,7 @@ impl Shared {
                 .with_help("the run goes on with the default of the wait, or has failed without one"));
         }
         let value = self.fits(&waiting, value)?;
-        waits.resolve(&self.app, wait, record::escaped(value)).await
+        waits.resolve(&self.app, wait, record::escape(value)).await
     }
 
     /// The ready runs of this app and its tenants that a filter selects: a page of the oldest.
@@ -301,7 +301,7 @@ impl Shared {
         let now = registry.now().await?;
         let mut due = registry.due(&self.app, now, PAGE).await?;
         if self.tenant_of.is_none() {
-            due = due.and(registry.due_of_tenants(&self.app, now, PAGE).await?);
+            due = due.merge(registry.due_of_tenants(&self.app, now, PAGE).await?);
         }
         let DueWaits { waits: due, next } = due;
         let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));
@@ -366,6 +366,6 @@ fn too_late(waiting: &Waiting) -> Value {
         let message = "nobody has answered in time, and the wait has no default";
         let error = Error::new(ErrorKind::Expired, message)
             .with_help("answer earlier, or give it a `default`; `retry` asks again");
-        record::failure(&error, 1)
+        record::from_failure(&error, 1)
     })
 }

@@ -14,7 +14,7 @@ use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, Turn, TurnPlace};
+use crate::store::session::{Session, SessionKey, SessionTurn, TurnPlace};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
@@ -314,7 +314,7 @@ impl Asked {
     async fn queued(
         self: Box<Self>,
         session: Arc<Session>,
-        turn: BoxFuture<'static, Turn>,
+        turn: BoxFuture<'static, SessionTurn>,
         keys: Keys,
     ) -> Result<OpenedTo> {
         let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
@@ -343,7 +343,7 @@ impl Asked {
     }
 
     /// The run, in a session that is open.
-    fn begins(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> Opened {
+    fn begins(self, session: Arc<Session>, turn: Option<SessionTurn>, is_alone: bool, keys: Keys) -> Opened {
         let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);
@@ -351,7 +351,7 @@ impl Asked {
             (run.id, run.claim) = (claim.run_id, claim);
         }
         if let Some(turn) = &turn {
-            turn.of(run.id);
+            turn.set_holder(run.id);
         }
         run.limit(Duration::ZERO);
         let Start { message, delta } = start(message, live.is_some(), keys, state);

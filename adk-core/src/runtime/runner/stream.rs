@@ -6,7 +6,7 @@ use crate::models::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;
-use crate::store::session::Turn;
+use crate::store::session::SessionTurn;
 use crate::{BoxFuture, Error, ErrorKind, Event, Result, RunId};
 use futures_core::Stream;
 use std::fmt;
@@ -40,7 +40,7 @@ pub struct RunStream<'a, T> {
     /// The right to drive the run, where runs are kept.
     claim: Option<Claim>,
     /// The turn of the session, until the end.
-    turn: Option<Turn>,
+    turn: Option<SessionTurn>,
     /// By it the run is cancelled, where runs are kept.
     driving: Option<Driving>,
     ended: Option<Result<T>>,
@@ -77,7 +77,7 @@ enum Stage {
 pub(super) struct Opened {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<SessionTurn>,
     pub(super) driving: Option<Driving>,
     pub(super) begun: Begun,
 }
@@ -233,7 +233,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         }
         // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
         ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
-        let polls = self.turn.as_ref().map(Turn::polls);
+        let polls = self.turn.as_ref().map(SessionTurn::poll_guard);
         let polled = loop {
             if self.future.is_some() && run.is_cancelled() {
                 self.future = None;
@@ -335,7 +335,7 @@ fn closed(
     Box::pin(async move {
         match stored(&run, open, status).await {
             Ok(open) => {
-                claim.closed();
+                claim.close();
                 Ok(open)
             }
             Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),

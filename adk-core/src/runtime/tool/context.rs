@@ -201,7 +201,7 @@ impl ToolContext {
         }
         for (key, value) in event.actions.state_delta.iter() {
             // The run of the call does not keep the secrets of that run.
-            let secret = secret::kept(key, value).and_then(|_| run.get(key));
+            let secret = secret::kept_name(key, value).and_then(|_| run.get(key));
             self.overlay.state_delta.insert(key.clone(), secret.unwrap_or_else(|| value.clone()));
         }
         for (name, version) in &event.actions.artifact_delta {

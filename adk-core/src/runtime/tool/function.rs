@@ -277,7 +277,7 @@ impl DynTool for FunctionTool {
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(async move {
             // The closure itself may panic as well as its future.
-            match panic::caught(async { (self.call)(args, cx).await }).await {
+            match panic::catch_panic(async { (self.call)(args, cx).await }).await {
                 Ok(result) => result,
                 Err(message) => Err(ToolError::panicked(format!("the tool panicked: {message}"))),
             }

@@ -40,7 +40,7 @@ impl Walk<'_> {
             let (run, path) = (cx.run.clone(), cx.path().with(round));
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
             let failed = if let Some(record) = run.recorded(&key) {
-                let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
+                let failed: AttemptRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
                 let keys = cx.pass_by(&failed.spent, |other| is_below(&path, other));
                 if let Some(scope) = &cx.scope {
                     keys.iter().for_each(|key| scope.wrote(key));
@@ -58,7 +58,7 @@ impl Walk<'_> {
                     return Err(error);
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
-                let failed = AttemptRecord { error: record::failed(&error), next, spent };
+                let failed = AttemptRecord { error: record::from_error(&error), next, spent };
                 perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(failed) })
                     .await?
             };
@@ -148,7 +148,7 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
 
 /// Reads the error of a record.
 fn recorded_error(error: Value) -> Result<Error> {
-    match record::read::<Value>(error, record::RecordOf::Step(&Name::literal("attempt"))) {
+    match record::read::<Value>(error, record::RecordSubject::Step(&Name::literal("attempt"))) {
         Ok(_) => Err(Error::new(ErrorKind::Diverged, "the record of an attempt holds no error")),
         Err(error) => Ok(error),
     }

@@ -243,7 +243,7 @@ impl Form {
 
 /// Decodes the value of an input, or returns the reason why it does not fit.
 fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, String> {
-    if let Ok(value) = T::deserialize(secret::written(&value)) {
+    if let Ok(value) = T::deserialize(secret::wrap(&value)) {
         return Ok(value);
     }
     let check = |value: &Value| T::deserialize(value).map(drop).map_err(|error| error.to_string());

@@ -29,7 +29,7 @@ impl Walk<'_> {
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded(&key) {
-            let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
+            let won: WinnerRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
             let branch = branches.get(won.branch).ok_or_else(|| missing_winner(&block))?.clone();
             let names = self.step_names(&branch);
             cx.pass_by(&won.spent, |path| step_below(&block, path).is_some_and(|name| !names.contains(name)));

@@ -11,7 +11,7 @@ use super::{nested, reads, scopes};
 use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
 use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Error, ErrorKind, Flow, Name, Path, Result};
 use std::future::{pending, ready};
@@ -73,7 +73,7 @@ impl RemoteBranchSet {
         let (remotes, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
         let mut report = ReportGuard { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
+            let _busy = CountGuard::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.receive().await?;
             lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
@@ -92,7 +92,7 @@ impl RemoteBranchSet {
         }
         let remotes = Self::default();
         for (report, scope) in left {
-            let _busy = Counted::new(&cx.run.outbox().in_flight);
+            let _busy = CountGuard::new(&cx.run.outbox().in_flight);
             // A branch that could not run has committed no events.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
                 lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
@@ -125,7 +125,7 @@ impl RemoteBranchSet {
             last = Some(cx.run.joined(stored, scope.as_deref()));
         }
         if let Some(ticket) = last {
-            cx.run.outbox().taken(ticket).await;
+            cx.run.outbox().until_taken(ticket).await;
         }
     }
 }

@@ -5,7 +5,7 @@ use super::team::Team;
 use super::walk::Walk;
 use super::{checkpoint, resume, scopes};
 use crate::flow::Flow;
-use crate::panic::Caught;
+use crate::panic::CatchPanic;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
@@ -209,7 +209,7 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
 }
 
 async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match Caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
+    let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");

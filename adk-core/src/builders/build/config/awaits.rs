@@ -41,7 +41,7 @@ impl ConfigReader<'_> {
             }
             Some(OutputType::Schema(schema)) => (AnswerForm::Schema(schema), |key| Key::any(&key)),
             None if !is_text => (AnswerForm::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
-            _ => (AnswerForm::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
+            _ => (AnswerForm::Schema(Arc::new(json!({"type": "string"}))), Key::typed::<String>),
         };
         let by = fields.text("by", &mut self.faults).map(|by| match by {
             "other" => AnsweredBy::Other,

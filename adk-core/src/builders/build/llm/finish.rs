@@ -119,13 +119,13 @@ impl LlmAgentBuilder {
         parts.tools = self.tools;
         parts.schema = match &self.output {
             Some(OutputType::Type { output, .. }) => output.described,
-            Some(OutputType::Schema(schema)) => Some(schema::given(schema)),
+            Some(OutputType::Schema(schema)) => Some(schema::value_schema(schema)),
             None => None,
         };
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {
-            None => (name.clone().map(AgentOutput::text), key.map(Key::of::<String>)),
+            None => (name.clone().map(AgentOutput::text), key.map(Key::typed::<String>)),
             Some(OutputType::Type { output, key: typed }) => {
                 (Some(AgentOutput::with_type(name.clone(), output)), key.map(|key| typed(key.to_owned())))
             }

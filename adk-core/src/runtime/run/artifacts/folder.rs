@@ -85,7 +85,7 @@ impl FolderArtifacts {
     ) -> BoxFuture<'_, Result<T>> {
         Box::pin(async move {
             let this = self.clone();
-            match panic::blocking(move || work(&this)).await {
+            match panic::run_blocking(move || work(&this)).await {
                 Ok(done) => done.map_err(|error| failed(&what, &self.root, error)),
                 Err(panic) => Err(failed(&what, &self.root, io::Error::other(panic))),
             }

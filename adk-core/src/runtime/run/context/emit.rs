@@ -5,7 +5,7 @@ use crate::runtime::run::place::{Placing, drafted, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::Event;
-use crate::store::outbox::Taken;
+use crate::store::outbox::TakenFuture;
 use crate::{BoxFuture, EventId, Name, Result, depth};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Context {
                 cut.note(&event, &self.frame);
             }
             let outbox = self.run.outbox();
-            return Emit::Handed(event.id, outbox.taken(outbox.push(event)));
+            return Emit::Handed(event.id, outbox.until_taken(outbox.push(event)));
         }
         if self.run.is_in_memory && self.run.replay.is_none() {
             // Without a slot: the engine would do nothing else.
@@ -256,7 +256,7 @@ impl Context {
 enum Emit<'a> {
     New(&'a mut Context, Arc<Event>),
     /// Its event waits for the consumer.
-    Handed(EventId, Taken<'a>),
+    Handed(EventId, TakenFuture<'a>),
     Later(BoxFuture<'a, Result<EventId>>),
     /// The result, until it is taken.
     Ready(Option<Result<EventId>>),
@@ -314,7 +314,7 @@ fn handed<'a>(
         run.set_temp(key, value);
     }
     match ticket {
-        Some(ticket) => Emit::Handed(id, run.outbox().taken(ticket)),
+        Some(ticket) => Emit::Handed(id, run.outbox().until_taken(ticket)),
         None => Emit::Ready(Some(Ok(id))),
     }
 }

@@ -4,9 +4,9 @@ use super::Context;
 use crate::depth::{self, TooDeep};
 use crate::encode::EncodeError;
 use crate::runtime::run::Run;
-use crate::runtime::run::record::{self, RecordOf};
+use crate::runtime::run::record::{self, RecordSubject};
 use crate::store::engine::{CallInputs, CallKind, StepKey, is_failure};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
@@ -85,10 +85,10 @@ impl Context {
         let (run, key) = (self.run.clone(), self.call_key(kind, name));
         let work = work(Name::from(key.call().to_string()));
         async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
+            let _busy = CountGuard::new(&run.outbox().in_flight);
             if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
-                record::fits(&record, &key, &inputs)?;
-                return record::read(record, RecordOf::Step(&key.name));
+                record::check_inputs(&record, &key, &inputs)?;
+                return record::read(record, RecordSubject::Step(&key.name));
             }
             let given = work.await;
             perform(run.clone(), key, inputs, depth::check_record, std::future::ready(given)).await
@@ -140,15 +140,15 @@ where
     T: Serialize + DeserializeOwned + Send + 'static,
     W: Future<Output = Result<T>> + Send + 'static,
 {
-    let _busy = Counted::new(&run.outbox().in_flight);
+    let _busy = CountGuard::new(&run.outbox().in_flight);
     if !run.engine.records() {
         return work.await;
     }
     let call =
         Arc::new(Call { kind: key.kind, name: key.name.clone(), inputs, check, attempt: Mutex::default() });
     let made = call.clone();
-    let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::of(&value)))) });
-    record::read(recorded(&run, key, &call, work).await?, RecordOf::Step(&call.name))
+    let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::from_value(&value)))) });
+    record::read(recorded(&run, key, &call, work).await?, RecordSubject::Step(&call.name))
 }
 
 /// What the record of a call is made of, beside its result.
@@ -171,13 +171,13 @@ impl Call {
     fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
         let what = format_args!("the result of step `{}`", self.name);
         let record = given.and_then(|encoded| {
-            let record = encoded.map_err(|error| error.named(ErrorKind::NotJson, what))?;
+            let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
             (self.check)(&record).map_err(|deep| deep.error(what))?;
-            Ok(record::of_call(record, self.kind, &self.inputs))
+            Ok(record::from_call(record, self.kind, &self.inputs))
         });
         record.unwrap_or_else(|error| {
             let mut attempt = lock(&self.attempt);
-            let failure = record::failure(&error, attempt.number);
+            let failure = record::from_failure(&error, attempt.number);
             attempt.error = Some(error);
             failure
         })
@@ -198,7 +198,7 @@ fn recorded<'a>(
         }
         match run.recorded(&key) {
             Some(record) if !is_failure(&record) => {
-                record::fits(&record, &key, &call.inputs)?;
+                record::check_inputs(&record, &key, &call.inputs)?;
                 return Ok(record);
             }
             failed => lock(&call.attempt).number = failed.as_ref().map_or(0, record::attempt) + 1,

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::runtime::run::OpenWait;
-use crate::runtime::run::record::{self, RecordOf};
+use crate::runtime::run::record::{self, RecordSubject};
 use crate::spec::AnsweredBy;
 use crate::store::engine::{Wait, Waiting, is_failure, now_micros};
 use crate::{Name, Result};
@@ -23,7 +23,7 @@ impl Context {
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
         let name = name.into();
         let mut values = self.wait_for_all(vec![Asked::new(name.clone())]).await?;
-        record::read(record::escaped(values.pop().unwrap_or_default()), RecordOf::Wait(&name))
+        record::read(record::escape(values.pop().unwrap_or_default()), RecordSubject::Wait(&name))
     }
 
     /// A value from outside that people are asked for: `schema` is the JSON schema that an answer has to fit, null where
@@ -83,7 +83,7 @@ impl Context {
         // The engine keeps the first, so it does not move when the run is executed once more.
         let deadline =
             timeout.map(|timeout| now.saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX)));
-        let otherwise = otherwise.map(record::escaped);
+        let otherwise = otherwise.map(record::escape);
         let session = self.run.session().key().clone();
         let waiting = Waiting {
             id,
@@ -121,7 +121,7 @@ impl Context {
         if is_failure(&answer) {
             run.failed(key.clone(), answer.clone());
         }
-        Ok(Answer::There(record::read(answer, RecordOf::Wait(&key.name))?))
+        Ok(Answer::There(record::read(answer, RecordSubject::Wait(&key.name))?))
     }
 }
 
