@@ -1,4 +1,4 @@
-//! One run: the session it works on, the slot to its consumer, and the context of its agents.
+//! [`Run`]: one run in this process, with its session, its outbox and the contexts of its agents.
 
 mod above;
 mod accessors;
@@ -95,60 +95,64 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What all contexts of a run share.
+/// State of one run that all of its contexts share.
 pub(crate) struct Run {
     pub(crate) id: RunId,
-    /// The claim that its writes carry.
+    /// The claim of this process; each write of the run carries it.
     pub(crate) claim: ClaimId,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
-    /// The engine keeps nothing: most runs do without slots then.
+    /// Whether the engine keeps nothing. Most runs then work without slots.
     pub(crate) is_in_memory: bool,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
-    /// What people say while it goes on, for a live run.
+    /// User input that arrives during a live run.
     pub(crate) live: Option<LiveInput>,
-    /// What was recorded of it, when it is taken up again.
+    /// The recorded part of a resumed run.
     pub(crate) replay: Option<Box<Replay>>,
-    /// No other run knows its session.
+    /// Whether no other run can reach the session.
     pub(crate) is_alone: bool,
-    /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
+    /// Whether this is a branch of a run that another process drives. A branch has no entry of its
+    /// own in the registry.
     pub(crate) is_branch: bool,
-    /// Where its log begins: what another run has said from there on was said at the same time.
+    /// The place in the log at which the run began. Events of other runs from there on are
+    /// concurrent.
     pub(crate) began: u64,
-    /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
+    /// One more than the greatest known place in the log. Counted only if branches may run in other
+    /// processes.
     places: AtomicU64,
-    /// Its record, until its first commit.
+    /// The record of the run, until its first commit.
     begins: Mutex<Option<Arc<RunRecord>>>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
     waiting: Mutex<BTreeMap<u64, Waiting>>,
-    /// The run that this one is a part of, for an agent that is used as a tool.
+    /// The enclosing run, for an agent that is used as a tool.
     outer: Option<Arc<Run>>,
-    /// How its steps are recorded in that one.
+    /// Maps the steps of this run to records of the enclosing run.
     within: Option<Arc<Within>>,
-    /// The call of that one that it is.
+    /// The tool call of the enclosing run that executes this run.
     within_call: Option<Box<CallPlace>>,
-    /// The registry has had it before its first commit: it was queued, or is resumed.
+    /// Whether the registry knows the run before its first commit, because it was queued or is
+    /// resumed.
     pub(crate) is_registered: bool,
-    /// It was cancelled by this process.
+    /// Whether this process cancelled the run.
     cancelled: AtomicBool,
-    /// When it has to have ended, and how long it may take by then.
+    /// The time by which the run must end, and the configured deadline as a duration.
     pub(crate) deadline: Option<(Instant, Duration)>,
-    /// Held by an update that no store can keep from others.
+    /// A lock for updates that no store can isolate from other branches.
     updating: tokio::sync::Mutex<()>,
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
     lost_waits: lost_waits::LostWaits,
-    /// Branches elsewhere that nobody waits for any more.
+    /// Reports of remote branches whose blocks were dropped before the branches ended.
     left: Mutex<Vec<(apart::Report, Option<Arc<KeyScope>>)>>,
-    /// The trace that it continues, as text.
+    /// The trace that the run continues, as text.
     pub(crate) trace_parent: Option<Box<str>>,
 }
 
-/// What all runs of a runner share.
+/// Services that all runs of a runner share.
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) memory: Option<Arc<dyn memory::MemoryService>>,
@@ -201,9 +205,10 @@ impl Run {
         }
     }
 
-    /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
-    /// itself. Its events are not stored. Its steps are recorded under the `call` that it is; without one, that is recorded
-    /// as a whole.
+    /// Creates the run of an agent that is used as a tool. The run works on a copy of the state
+    /// with `delta` on top, and on the artifacts of the session itself. Events of the run are not
+    /// stored. Its steps are recorded under `call`; without a `call`, the engine records the tool
+    /// call as a whole.
     pub(crate) fn inside(
         outer: &Arc<Run>,
         delta: &StateDelta,
@@ -246,17 +251,18 @@ impl Run {
         self.session().preset(Name::shared(key), value);
     }
 
-    /// The keys that hold what this run has written and nothing else, where its workflow is closed.
+    /// Returns the keys that hold only the writes of this run. `None` if the workflow is not
+    /// closed.
     pub(crate) fn own(&self) -> Option<&OwnKeys> {
         self.replay.as_deref().and_then(Replay::own).or_else(|| self.live_own())
     }
 
-    /// The same as the store has it, also while a record is given back.
+    /// Returns the same keys as the store has them, also during a replay.
     pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
         self.delivery.live_own()
     }
 
-    /// From now on these keys hold what this run writes.
+    /// Makes `own` the keys that hold the writes of this run.
     pub(crate) fn closed_over(&self, own: OwnKeys) {
         if let Some(replay) = &self.replay {
             replay.closed_over(&own);
@@ -264,7 +270,8 @@ impl Run {
         let _ = self.delivery.own.set(Box::new(own));
     }
 
-    /// A run in memory of its own, without models: for a tool that is tested alone.
+    /// Creates a run in memory with a session of its own and without models, for the test of a
+    /// tool.
     pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = crate::store::session::SessionKey::new("test", "user", "test");
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
@@ -285,12 +292,12 @@ impl Run {
         )
     }
 
-    /// The session as the run sees it.
+    /// Returns the session as the run sees it.
     pub(crate) fn session(&self) -> &Arc<Session> {
         self.replay.as_deref().and_then(Replay::session).unwrap_or(&self.delivery.session)
     }
 
-    /// A run that begins, with its session as it is: its record goes with its first commit.
+    /// Attaches the record of a new run to its first commit, with the session as it is now.
     pub(crate) fn begins_with(&mut self, record: RunRecord) {
         self.began = self.delivery.session.len() as u64;
         let state = self.delivery.session.state().into_iter().collect();
@@ -298,19 +305,20 @@ impl Run {
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
-    /// Whether the registry has never had it under a claim of its own, because not one of its events was stored.
+    /// Returns whether the registry never had a claim for the run, because none of its events was
+    /// stored.
     pub(crate) fn is_unknown(&self) -> bool {
         !self.is_registered && !self.claim.is_driven_above() && self.outbox().is_unused()
     }
 
-    /// Keeps the trace of a run that begins in its record, for the process that resumes it.
+    /// Keeps the trace of a new run in its record, for the process that resumes the run.
     pub(crate) fn keep_trace(&self, span: &TraceSpan) {
         if let Some(record) = lock(&self.begins).as_mut().and_then(Arc::get_mut) {
             record.trace = span.context();
         }
     }
 
-    /// Ends it where it is, without waiting for its next commit.
+    /// Cancels the run at once, without waiting for its next commit.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
         self.outbox().wake();
@@ -320,16 +328,16 @@ impl Run {
         self.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Counts the deadline of the settings, for a run that has taken so long already.
+    /// Computes the deadline from the settings, for a run that has already taken some time.
     pub(crate) fn limit(&mut self, taken: Duration) {
         self.deadline = self.config.deadline.and_then(|longest| {
-            // One that is too long for the clock is none.
+            // A deadline that overflows the clock counts as no deadline.
             let deadline = Instant::now().checked_add(longest.saturating_sub(taken))?;
             Some((deadline, longest))
         });
     }
 
-    /// A run that is resumed; gives back the right to drive it.
+    /// Continues a claimed run, and returns its claim.
     pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
@@ -346,12 +354,12 @@ impl Run {
         claim
     }
 
-    /// The slot to the consumer.
+    /// Returns the queue of events for the consumer.
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.delivery.outbox
     }
 
-    /// The value of a stored key, `temp:` included.
+    /// Returns the value of a stored key, `temp:` keys included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         if key.starts_with("temp:") {
             return self.delivery.temp(key);
@@ -366,12 +374,12 @@ impl Run {
         }
     }
 
-    /// A secret that the run keeps under a name.
+    /// Returns a secret that the run keeps under a name.
     pub(crate) fn kept(&self, name: &str) -> Option<Arc<Value>> {
         self.delivery.temp(name)
     }
 
-    /// The value of a name.
+    /// Returns the value of a name in a scope.
     pub(crate) fn value(&self, scope: Option<&KeyScope>, name: &str) -> Option<Arc<Value>> {
         match scope {
             Some(scope) => self.get(&scope.read_key(name)?),
@@ -379,7 +387,7 @@ impl Run {
         }
     }
 
-    /// The `temp:` keys that hold something.
+    /// Returns the `temp:` keys that hold a value.
     pub(crate) fn temps(&self) -> StateDelta {
         let temp = read(&self.delivery.temp);
         let keys = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
@@ -401,7 +409,7 @@ impl Run {
         }
     }
 
-    /// Counts a model call before it is made, or taken from the record.
+    /// Counts a model call before the call is made or read from its record.
     pub(crate) fn count_llm_call(&self, is_recorded: bool) -> Result<()> {
         if let Some(outer) = &self.outer {
             return outer.count_llm_call(is_recorded);
@@ -416,17 +424,18 @@ impl Run {
         Ok(())
     }
 
-    /// Whether it is a part of another run.
+    /// Returns whether the run is part of another run.
     pub(crate) fn is_inside(&self) -> bool {
         self.outer.is_some()
     }
 
-    /// What a call has given before, as far as that is in what the engine has handed over.
+    /// Returns the recorded result of a call, if the engine has handed it over.
     pub(crate) fn recorded(&self, key: &StepKey) -> Option<Value> {
         self.record_of(key, Value::clone)
     }
 
-    /// Whether a call is answered from its record. A record of a failed call answers nothing.
+    /// Returns whether a call is answered from its record. The record of a failed call is not an
+    /// answer.
     pub(crate) fn is_answered(&self, key: &StepKey) -> bool {
         self.record_of(key, |record| !is_failure(record)).unwrap_or_default()
     }
@@ -438,12 +447,12 @@ impl Run {
         }
     }
 
-    /// Whether a round at that path has begun before, as far as that is in what the engine has handed over.
+    /// Returns whether the records that the engine has handed over contain a round at that path.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.has_begun(path))
     }
 
-    /// Whether the engine has handed over a record of this run.
+    /// Returns whether the engine has handed over a record of this run.
     pub(crate) fn has_record(&self) -> bool {
         match &self.outer {
             Some(outer) => outer.has_record(),
@@ -451,7 +460,8 @@ impl Run {
         }
     }
 
-    /// The slot of an event; the agents that have finished ride along.
+    /// Creates the slot of an event. The slot also carries the agents that have finished since the
+    /// last commit.
     pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
         let mut slot = Slot::new(self.claim, path, nth, self.delivery.clone());
         if self.engine.records() {
@@ -461,7 +471,8 @@ impl Run {
         slot
     }
 
-    /// An agent has finished: told with the next commit. An engine above the store executes it again, and gives what it gave.
+    /// Marks an agent as finished, with the next commit. An engine above the store gets no mark,
+    /// because it executes the agent again and answers its calls.
     pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         if !self.engine.records() {
             return;
@@ -472,18 +483,19 @@ impl Run {
         }
     }
 
-    /// The agents that have finished since the last commit, of a run that makes no more.
+    /// Takes the agents that have finished since the last commit, for a run without further
+    /// commits.
     pub(crate) fn last_finished(&self) -> Vec<Done> {
         std::mem::take(&mut *lock(&self.done))
     }
 
-    /// Something is not done again: what its model calls used counts all the same.
+    /// Counts the usage of model calls that are not repeated.
     pub(crate) fn skipped(&self, usage: Usage) {
         self.add_usage(usage);
         self.counted(u32::try_from(usage.calls).unwrap_or(u32::MAX));
     }
 
-    /// Model calls that were made before.
+    /// Counts model calls of an earlier execution.
     fn counted(&self, calls: u32) {
         match &self.outer {
             Some(outer) => outer.counted(calls),
@@ -495,7 +507,7 @@ impl Run {
         lock(&self.loops).push(end);
     }
 
-    /// The loops at the paths that are meant have ended in vain: what is around them goes on without them.
+    /// Forgets the loop ends at the matching paths, because their work was discarded.
     pub(crate) fn forget_loops(&self, is_meant: impl Fn(&Path) -> bool) {
         lock(&self.loops).retain(|end| !is_meant(&end.path));
     }
@@ -504,7 +516,7 @@ impl Run {
         std::mem::take(&mut *lock(&self.loops))
     }
 
-    /// Somebody waits, for as long as what this returns lives: a wait that is cancelled is not one.
+    /// Registers an open wait until the returned guard is dropped.
     pub(crate) fn add_waiting(&self, waiting: Waiting) -> impl Drop + Send {
         let mut all = lock(&self.waiting);
         let number = all.last_key_value().map_or(0, |(last, _)| last + 1);
@@ -512,7 +524,7 @@ impl Run {
         Waits { run: self, number }
     }
 
-    /// Who waits, in the order in which they began to.
+    /// Returns the open waits, in the order in which they began.
     pub(crate) fn waiting(&self) -> Vec<Waiting> {
         lock(&self.waiting).values().cloned().collect()
     }

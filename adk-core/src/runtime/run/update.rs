@@ -1,9 +1,11 @@
-//! Atomic reads and writes of state: [`State::update`], and how it is recorded.
+//! Atomic reads and writes of state: [`State::update`], and the records of updates.
 //!
-//! An update is an event in a slot of its own, so it is made once. It is not numbered with the events of its agent: one that
-//! fails leaves no event and no gap. That of an agent has the number of a step, and is replayed in the order of the log.
-//! A tool call need not do the same again when it is made again, so its updates are recorded under the call, the key and how
-//! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
+//! An update is an event in a slot of its own, so it is made once. Updates are not numbered with
+//! the events of their agent, because an update that fails leaves no event and must leave no gap.
+//! The update of an agent has the number of a step, and is replayed in the order of the log. A tool
+//! call that is made again may take another path. Its updates are therefore recorded under the
+//! call, the key, and the number of earlier updates of that key by the call. They take effect at
+//! once, while keys that the call sets wait for its response.
 
 use super::place::Placing;
 use super::record::{self, RecordOf};
@@ -23,17 +25,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How the updates of a context are recorded.
+/// The form in which the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
-    /// As events of the agent.
+    /// Events of the agent.
     Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: Written<'a> },
-    /// Under a tool call.
+    /// Records under a tool call.
     Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
-    /// Not at all, for this reason.
+    /// No record: updates are refused for this reason.
     Refused(&'static str),
 }
 
-/// Who makes an update.
+/// The agent that makes an update, and its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a Name,
@@ -41,16 +43,16 @@ pub(crate) struct Caller<'a> {
     pub(crate) branch: &'a Option<Arc<str>>,
 }
 
-/// Where the stored keys go that were written.
+/// The list that collects the written stored keys.
 pub(crate) enum Written<'a> {
-    /// To those of the turns that are open; `first` says where those of this turn begin.
+    /// The keys of all open turns; the keys of this turn begin at `first`.
     InTurn { keys: &'a mut Vec<Name>, first: usize },
-    /// To those of a callback, which gives them to its agent when it ends.
+    /// The keys of a callback, which its agent takes over when the callback ends.
     ByCallback(&'a mut Vec<(Name, Value)>),
 }
 
 impl Updates<'_> {
-    /// What calls before this one have set.
+    /// Returns the keys that earlier calls of the turn have set.
     pub(super) fn seen(&self) -> Option<&StateDelta> {
         match self {
             Self::Call { step, .. } => Some(&step.seen),
@@ -72,22 +74,22 @@ impl Written<'_> {
     }
 }
 
-/// What a tool call of an agent is recorded as: `tool.add@2`.
+/// The recorded tool call of an agent: `tool.add@2`.
 #[derive(Debug)]
 pub(crate) struct CallStep {
     kind: CallKind,
     name: Name,
     index: u32,
-    /// What the workflows around have used.
+    /// The meter of the enclosing workflows.
     pub(crate) meter: Option<Arc<Meter>>,
-    /// The keys of which the call sees what calls before it have set, and not committed yet.
+    /// The keys that earlier calls of the turn have set and not committed. This call sees them.
     pub(crate) seen: StateDelta,
-    /// It was made, and not answered from the record.
+    /// Whether the call was made in this execution, and not answered from its record.
     is_made: AtomicBool,
 }
 
 impl CallStep {
-    /// The next call of that kind and name by the agent that runs.
+    /// Returns the next call of that kind and name by the current agent.
     pub(crate) fn next(cx: &Context, kind: CallKind, name: &Name, seen: Option<&StateDelta>) -> Arc<Self> {
         let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
         let seen = seen.cloned().unwrap_or_default();
@@ -95,7 +97,7 @@ impl CallStep {
         Arc::new(Self { kind, name: name.clone(), index, meter, seen, is_made })
     }
 
-    /// Makes the call.
+    /// Executes the call, and marks it as made.
     pub(crate) async fn by<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
         self.is_made.store(true, Relaxed);
         work.await
@@ -113,13 +115,14 @@ impl fmt::Display for CallStep {
     }
 }
 
-/// A tool call that a run inside of it belongs to.
+/// The tool call that executes a nested run.
 pub(crate) struct CallPlace {
     pub(crate) agent: Name,
     pub(crate) path: Path,
     pub(crate) branch: Option<Arc<str>>,
     pub(crate) step: Arc<CallStep>,
-    /// Keys that the call had set before: the run inside sees them, and the store does not yet.
+    /// Keys that the call had set before the nested run, which sees them. The store does not have
+    /// them yet.
     pub(crate) set: Vec<Name>,
 }
 
@@ -128,11 +131,11 @@ struct At {
     path: Path,
     /// The text of the slot after the path.
     text: Name,
-    /// Whether a tool call makes it.
+    /// Whether a tool call makes the update.
     is_in_call: bool,
 }
 
-/// An update by the name that the key has where it is made.
+/// An update, with the name of its key in the scope of the caller.
 struct Named<'a> {
     name: &'a str,
     scope: Option<&'a KeyScope>,
@@ -140,12 +143,13 @@ struct Named<'a> {
 }
 
 impl State<'_> {
-    /// Reads a key and writes what `f` makes of its value, as one step: no write of that key by anyone comes in between,
-    /// also not by other sessions and other processes for `user:` and `app:` keys. Gives the new value.
+    /// Reads a key and writes the value that `f` returns, in one step. No other write of that key
+    /// comes between, also not from other sessions and other processes for `user:` and `app:` keys.
+    /// Returns the new value.
     ///
-    /// `f` gets the value that the store holds now, or `None` when nothing has written the key. It may be called more than
-    /// once, so it does nothing but make the new value. When a run is resumed, the recorded value is given back, and the
-    /// update is not made again.
+    /// `f` gets the value that the store holds now, or `None` when nothing has written the key. `f`
+    /// may be called more than once, so it should only compute the new value. When a run is
+    /// resumed, `update` returns the recorded value and does not make the update again.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -155,26 +159,31 @@ impl State<'_> {
     /// }
     /// ```
     ///
-    /// **In an agent and its callbacks** an update is an event of its own, which takes along what was set before. Plugins are
-    /// not shown it before it is committed, since its value is not known then. An update of a key that was set before and
-    /// not committed starts from what was set.
+    /// **In an agent and its callbacks** an update is an event of its own, which also commits the
+    /// keys that were set before. Plugins do not see the event before it is committed, because its
+    /// value is not known then. An update of a key that was set and not committed starts from the
+    /// set value.
     ///
-    /// **In a tool** and the callbacks of its call an update takes effect at once. It does not wait for the response, and
-    /// stays when the call fails. When the call is made again after a crash, an update of the same key is answered from its
-    /// record: go on with the value that this gives back. A key that the call has set cannot be updated, since what is set
-    /// is written with the response and would undo the update.
+    /// **In a tool** and the callbacks of its call an update takes effect at once. It does not wait
+    /// for the response, and it stays when the call fails. When the call is made again after a
+    /// crash, an update of the same key is answered from its record: continue with the value that
+    /// `update` returns. A key that the call has set cannot be updated, because the set value is
+    /// written with the response and would undo the update.
     ///
-    /// **`temp:` keys** belong to one run, so an update is atomic among its parallel branches. A branch that an engine takes
-    /// elsewhere and an agent that is used as a tool have a copy of their own.
+    /// **`temp:` keys** belong to one run, so an update is atomic among the parallel branches of
+    /// the run. A branch in another process and an agent that is used as a tool each have a copy of
+    /// these keys.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one not of the announced type;
-    /// [`ErrorKind::KeyUnannounced`] as with [`set`](Self::set); [`ErrorKind::NotJson`] when the new one has no form in JSON;
-    /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
-    /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
+    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one not of the
+    /// announced type; [`ErrorKind::KeyUnannounced`] as with [`set`](Self::set);
+    /// [`ErrorKind::NotJson`] when the new value has no form in JSON; [`ErrorKind::TooDeep`] when
+    /// the new value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH); [`ErrorKind::Panic`]
+    /// when `f` panics; [`ErrorKind::Config`] in
     /// [`Plugin::on_event`](crate::runtime::callback::Plugin::on_event) and
-    /// [`Plugin::on_user_message`](crate::runtime::callback::Plugin::on_user_message), and for a key that this tool call has set;
-    /// for a [`Secret`](crate::Secret); when the store fails. The key keeps its value then.
+    /// [`Plugin::on_user_message`](crate::runtime::callback::Plugin::on_user_message), which have
+    /// no slot for an update, for a key that this tool call has set, and for a
+    /// [`Secret`](crate::Secret); when the store fails. In each case the key keeps its value.
     pub async fn update<T, R>(
         &mut self,
         key: impl Into<Name>,
@@ -200,7 +209,7 @@ impl State<'_> {
         decode(&name, &value)
     }
 
-    /// Makes an update, and gives the new value.
+    /// Makes an update, and returns the new value.
     fn change<'a>(&'a mut self, name: &'a Name, change: Change) -> BoxFuture<'a, Result<Arc<Value>>> {
         let Self { run, scope, overlay, updates, .. } = self;
         let key = match scope {
@@ -240,7 +249,7 @@ impl State<'_> {
     }
 }
 
-/// An update that an agent or one of its callbacks makes.
+/// An update by an agent or one of its callbacks.
 struct OfAgent<'a> {
     run: &'a Arc<Run>,
     scope: Option<&'a KeyScope>,
@@ -263,7 +272,8 @@ impl OfAgent<'_> {
         }
         let index = calls.take(CallKind::Update, &key);
         let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
-        // Only an update that has failed has a record here, and its agent has gone on if this is a result.
+        // Only a failed update has a record under this key. The record is the result once the agent
+        // has continued after the error.
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
             return record::read(failed, RecordOf::Step(&step.name));
         }
@@ -271,7 +281,8 @@ impl OfAgent<'_> {
         if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
             return Err(set_before(name));
         }
-        // What an agent in a tool call sets is not written here: its call does that.
+        // The tool call writes the keys that an agent inside of it sets, so they are not written
+        // here.
         let pending = if is_in_call { Overlay::default() } else { std::mem::take(overlay) };
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
@@ -294,13 +305,14 @@ impl OfAgent<'_> {
                 value
             }
             Err(error) => {
-                // Nothing was stored: what was set waits on.
+                // Nothing was stored, so the set keys stay pending.
                 if !is_in_call {
                     *overlay = before;
                 }
                 match error.kind() {
                     ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
-                    // As that of a step: it is tried again, or is the result once the agent has gone on.
+                    // The error is recorded like that of a step: the update is tried again, or the
+                    // error is the result once the agent has continued.
                     _ => perform(
                         run.clone(),
                         step,
@@ -317,13 +329,14 @@ impl OfAgent<'_> {
 }
 
 impl Run {
-    /// Whether the store of the key is that of a run around this one: all but `temp:` keys of an agent that is used as a
-    /// tool.
+    /// Returns whether the enclosing run holds the key. That is so for all but `temp:` keys of an
+    /// agent that is used as a tool.
     fn is_shared_with_call(&self, key: &str) -> bool {
         self.is_inside() && Scope::of(key) != Scope::Temp
     }
 
-    /// Whether the tool call that this run belongs to has set a key, which the store does not know yet.
+    /// Returns whether the tool call of this run has set a key. The store does not have that value
+    /// yet.
     fn has_set(&self, key: &str) -> bool {
         let Some(call) = &self.within_call else { return false };
         let sets = |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
@@ -343,7 +356,7 @@ impl Run {
                 let around = At { path: call.path.clone(), text, is_in_call: true };
                 let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
                 let stored = outer.commit_update(around, Named { name, scope, update }).await?;
-                // The run in here sees it as well, and so does its call.
+                // The nested run and its tool call see the new value as well.
                 let value = written_by(&stored, &key)?;
                 Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
@@ -356,7 +369,7 @@ impl Run {
         })
     }
 
-    /// The event of an update that is in the record.
+    /// Returns the recorded event of an update.
     async fn replayed(&self, at: &At) -> Result<Option<Stored>> {
         let Some(replay) = &self.replay else { return Ok(None) };
         if at.is_in_call {
@@ -370,18 +383,20 @@ impl Run {
         stored.map_err(|error| error.at(&at.path))
     }
 
-    /// Makes an update that is not in the record.
+    /// Makes an update that is not in the journal.
     async fn make_update(self: &Arc<Self>, at: At, named: Named<'_>) -> Result<Stored> {
         let Named { name, scope, mut update } = named;
         let key = update.key().clone();
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
-        // What no store can keep others from is kept here: branches of a run are in one process.
+        // No store isolates these keys, so a lock in this process does. All branches that share
+        // them are in this process.
         let own = self.live_own().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here { Some(self.updating.lock().await) } else { None };
         if !update.has_base() && is_here {
-            // Nothing was written here yet under that name: the value of the key is not that of the name.
+            // The scope reads the name from another key until it writes its own, so the update
+            // starts from the value of the name.
             let own = own.filter(|_| !is_read_elsewhere());
             update.starts_from(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
@@ -390,9 +405,9 @@ impl Run {
         Ok(self.updated(scope, stored))
     }
 
-    /// Asks once more for the updates of a tool call that was answered from the record. Where the engine has handed over
-    /// its record, they are given back with that; an engine that executes a run once more, and the session of an agent in a
-    /// tool call, have not seen them.
+    /// Repeats the updates of a tool call that was answered from its record. If the engine has
+    /// handed over the journal, the replay contains them. An engine that executes the run again has
+    /// not seen them, and neither has the session of an agent in a tool call.
     pub(crate) async fn updates_again(
         self: &Arc<Self>,
         path: &Path,
@@ -415,7 +430,7 @@ impl Run {
         Ok(())
     }
 
-    /// Takes over what is stored of an update.
+    /// Applies a stored update to the run and its scope.
     fn updated(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
         self.saw(stored.place);
         for (key, _) in stored.event.actions.state_delta.iter().chain(stored.temp.iter()) {
@@ -448,7 +463,7 @@ fn placing(run: &Run, by: Caller<'_>) -> Placing {
     }
 }
 
-/// The event of an update in a tool call.
+/// Creates the event of an update in a tool call.
 fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
     let mut event = marked(json!({"call": call, "update": update}));
     placing(run, by).place(&mut event);
@@ -459,12 +474,12 @@ fn marked(update: Value) -> Event {
     Event::new().with_metadata(STATE_UPDATE_KEY, update)
 }
 
-/// Whether an event is an update of state.
+/// Returns whether an event is an update of state.
 pub(crate) fn is_update(event: &Event) -> bool {
     event.details.as_ref().is_some_and(|details| details.custom_metadata.contains_key(STATE_UPDATE_KEY))
 }
 
-/// The new value of a key.
+/// Returns the new value of an updated key.
 fn written_by(stored: &Stored, key: &str) -> Result<Arc<Value>> {
     let delta = &stored.event.actions.state_delta;
     let value = delta.get(key).or_else(|| stored.temp.get(key)).cloned();
