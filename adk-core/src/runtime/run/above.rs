@@ -1,4 +1,4 @@
-//! What agents have from those above them in the tree.
+//! [`Inherited`]: the settings that agents inherit from their ancestors in the tree.
 
 use super::{Context, KeyScope};
 use crate::models::model::ModelRef;
@@ -6,19 +6,20 @@ use crate::{BoxFuture, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// What an agent has from those above it: where it has no model of its own, the nearest one's, and the instruction that
-/// the topmost has given for all of them.
+/// Settings that an agent inherits: the model of the nearest ancestor with a model, and the
+/// instruction that the root gives to all agents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Above {
     pub(crate) model: Option<ModelRef>,
     pub(crate) global: Option<Global>,
-    /// There is a root above that is no agent which asks a model: then nobody's own global instruction counts, as in ADK.
+    /// Whether the root is not a model agent. Global instructions of the agents below it are then
+    /// ignored, as in ADK.
     pub(crate) is_settled: bool,
 }
 
 impl Context {
-    /// Goes into a workflow: `Some(true)` for a tree whose root is a block, `Some(false)` for one that is closed:
-    /// its content is not known outside. Returns the previous value, if this changes it.
+    /// Enters a workflow. `Some(true)` is a tree whose root is a block; `Some(false)` is a closed
+    /// workflow, whose content is hidden. Returns the previous value, if this changes it.
     pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Above>>> {
         let before = self.above.as_ref().is_some_and(|above| above.is_settled);
         let is_settled = is_settled.filter(|now| *now != before)?;
@@ -27,7 +28,8 @@ impl Context {
     }
 }
 
-/// An instruction for all agents below the one that gives it, with the keys that it reads.
+/// An instruction for all agents below the agent that declares it, with the scope of the keys that
+/// it reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     pub(crate) prompt: Arc<dyn Prompt>,
@@ -35,7 +37,7 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The text for the next call.
+    /// Renders the text for the next model call.
     pub(crate) async fn text(&self, cx: &mut Context) -> Result<String> {
         let own = std::mem::replace(&mut cx.scope, self.scope.clone());
         let text = self.prompt.text(cx).await;
@@ -44,12 +46,12 @@ impl Global {
     }
 }
 
-/// A text that is made anew for each call of a model.
+/// A text that is rendered for each model call.
 pub(crate) trait Prompt: Send + Sync {
-    /// The text, with the values that the state has now.
+    /// Renders the text with the current values of the state.
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>>;
 
-    /// How many bytes at its beginning never change; `None` for all of it.
+    /// Returns the length in bytes of the constant beginning; `None` if the whole text is constant.
     fn fixed_len(&self) -> Option<usize>;
 }
 

@@ -1,4 +1,4 @@
-//! Runs, and branches of a run, that execute in another process.
+//! Runs that another process drives, and remote branches of a run.
 
 use super::{KeyScope, Run, RunConfig, Services};
 use crate::encode::to_json;
@@ -9,11 +9,11 @@ use crate::{BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The report of a branch, when it has come back.
+/// The future report of a remote branch.
 pub(crate) type Report = BoxFuture<'static, Result<BranchReport>>;
 
 impl Run {
-    /// A branch of another run: it begins where that one stood.
+    /// Creates the run of a remote branch, which begins with the state of the run that sent it.
     pub(crate) fn branch(
         task: &BranchTask,
         live: &Arc<Session>,
@@ -36,7 +36,7 @@ impl Run {
         run
     }
 
-    /// The task of a remote branch, without the writes of its scopes.
+    /// Creates the task of a remote branch, without the writes of its scopes.
     pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
         let state = match self.own() {
@@ -60,36 +60,37 @@ impl Run {
         }
     }
 
-    /// An event is at this place in the log.
+    /// Notes that an event is at this place in the log.
     pub(crate) fn saw(&self, place: u64) {
         if self.engine.remote().is_some() {
             self.places.fetch_max(place + 1, Relaxed);
         }
     }
 
-    /// A run that another process drives, as it began.
+    /// Makes this run follow one that another process drives.
     pub(crate) fn followed(&mut self, record: &RunRecord) {
         (self.id, self.claim) = (record.run_id, ClaimId::driven_above(record.run_id));
         self.began = record.begins;
     }
 
-    /// What was committed elsewhere before anybody followed here.
+    /// Applies an event that the driving process committed before this process followed the run.
     pub(crate) fn was_told(&self, stored: Stored) {
         self.session().append_stored(stored.event);
         stored.temp.into_iter().for_each(|(key, value)| self.set_temp(key, value));
     }
 
-    /// The block of a branch was dropped before the branch came back.
+    /// Keeps the report of a remote branch whose block was dropped first.
     pub(crate) fn leave_behind(&self, report: Report, scope: Option<Arc<KeyScope>>) {
         lock(&self.left).push((report, scope));
     }
 
-    /// The branches that were left so far.
+    /// Takes the reports of remote branches whose blocks were dropped.
     pub(crate) fn left_behind(&self) -> Vec<(Report, Option<Arc<KeyScope>>)> {
         std::mem::take(&mut *lock(&self.left))
     }
 
-    /// What a branch has committed elsewhere comes into the session here; returns its place in the outbox.
+    /// Adds an event that a remote branch has committed to this session, and returns its place in
+    /// the outbox.
     pub(crate) fn joined(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
         let Stored { place, event, temp, .. } = stored;
         self.saw(place);

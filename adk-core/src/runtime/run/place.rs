@@ -1,4 +1,4 @@
-//! Says in an event who made it, where and in which run.
+//! [`EventOrigin`]: the author, path and run that are written into an event.
 
 use super::{KeyScope, Overlay};
 use crate::store::engine::Draft;
@@ -7,7 +7,8 @@ use crate::store::session::Scope;
 use crate::{Name, Path, Result, RunId, secret};
 use std::sync::Arc;
 
-/// Who emits, and where. It owns what it needs, so that the event of a call can be placed where the call is made.
+/// The origin of an event. The struct owns its fields, so that the event of a call can be completed
+/// where the call is made.
 pub(super) struct Placing {
     pub(super) author: Name,
     pub(super) branch: Option<Arc<str>>,
@@ -17,7 +18,7 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    /// Says in an event who made it, where and in which run.
+    /// Writes the author, branch, path and run into an event.
     pub(super) fn place(self, event: &mut Event) {
         if event.author.is_empty() {
             event.author = self.author;
@@ -29,7 +30,7 @@ impl Placing {
         event.invocation_id = self.run_id;
     }
 
-    /// The same, and what [`drafted`] does.
+    /// Completes an event, and turns it into a draft as [`drafted`] does.
     ///
     /// # Errors
     /// As [`drafted`].
@@ -40,10 +41,10 @@ impl Placing {
     }
 }
 
-/// Turns the keys of an event into stored keys, and adds what was set since the last event.
+/// Turns the keys of an event into stored keys, and adds the pending writes.
 ///
 /// # Errors
-/// When a value of the event is nested too deep. What was set was looked at when it was set.
+/// When a value of the event is nested too deep. Pending writes were checked when they were set.
 pub(super) fn drafted(
     event: Arc<Event>,
     scope: Option<&KeyScope>,
@@ -73,7 +74,8 @@ pub(super) fn drafted(
     Ok(draft)
 }
 
-/// `temp:` keys and secrets live in the run and never in an event, which says of a secret where.
+/// Takes the `temp:` keys and secrets, which the run keeps. The event keeps only a reference to
+/// each secret.
 pub(super) fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
     let is_temp = |key: &str| Scope::of(key) == Scope::Temp;
     let mut temp = StateDelta::default();

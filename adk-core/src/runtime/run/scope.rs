@@ -1,5 +1,5 @@
-//! [`KeyScope`]: the stored key of a name. Scopes nest, and each gives names a meaning of its own:
-//! a workflow that is a step of another, an element of an `each`, an instance with other keys.
+//! [`KeyScope`]: the map from key names to stored keys. Scopes nest: a workflow that is a step of
+//! another, an element of an `each`, and an instance with other keys each have one.
 
 use crate::Name;
 use crate::store::engine::BlockScope;
@@ -9,31 +9,31 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, RwLock};
 
-/// Maps names to stored keys; built once where it is entered. Keys with a prefix that a workflow does not map are those
-/// of the session, in every scope.
+/// A map from names to stored keys, built when its workflow, element or instance begins. Keys with
+/// a prefix that a workflow does not map are those of the session, in every scope.
 #[derive(Debug)]
 pub(crate) struct KeyScope {
     outer: Option<Arc<KeyScope>>,
     kind: Kind,
-    /// Sorted by name.
+    /// The mapped names, sorted.
     names: Vec<Mapped>,
-    /// Stored keys that were written in here, where it matters.
+    /// Stored keys that were written in this scope. `None` where reads do not depend on it.
     written: Option<RwLock<BTreeSet<Name>>>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// A name that it does not map is a key of its own, stored after this prefix.
+    /// The scope of a workflow. A name without a mapping is an own key, stored after this prefix.
     Closed(Prefix),
-    /// A name that it does not map is one of the scope around. Its own keys are stored after this prefix, and what an
-    /// earlier round or run has left there is not seen.
+    /// The scope of an element. A name without a mapping belongs to the enclosing scope. Own keys
+    /// are stored after this prefix, and values from earlier rounds or runs are hidden.
     Element(Prefix),
-    /// It has no keys of its own.
+    /// A scope without own keys.
     Renames,
 }
 
-/// What its own keys are stored after: the name of its place, after the prefix around. Its text is made when it is needed, since
-/// most keys of a workflow are mapped.
+/// The prefix of the own keys of a scope: the prefix of the enclosing scope, then the name of the
+/// place. The text is built on demand, because most keys of a workflow are mapped.
 #[derive(Clone, Debug)]
 struct Prefix {
     name: Name,
@@ -44,13 +44,14 @@ struct Prefix {
 #[derive(Clone, Debug)]
 struct Mapped {
     name: Name,
-    /// The stored key that is written.
+    /// The stored key for writes.
     key: Name,
-    /// The name that is read in the scope around, until something was written in here; `None` for the stored key.
+    /// The name in the enclosing scope that a read uses until this scope has written the key;
+    /// `None` to read the stored key.
     read: Option<Name>,
 }
 
-/// The stored key of a name that is written.
+/// The stored key for writes of a name.
 enum Place<'a> {
     Itself,
     Mapped(&'a Name),
@@ -58,25 +59,27 @@ enum Place<'a> {
 }
 
 impl KeyScope {
-    /// A scope where every name is a key of its own, stored as `PLACE/name`, unless it is mapped.
+    /// Creates a scope where every name without a mapping is an own key, stored as `PLACE/name`.
     pub(crate) fn closed(outer: Option<Arc<KeyScope>>, place: Name) -> Self {
         let kind = Kind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
         Self { outer, kind, names: Vec::new(), written: None }
     }
 
-    /// A scope where names are those of the scope around, but for its own keys, stored as `EACH[item]/name`. Nothing
-    /// with that prefix holds a value before it is written in here.
+    /// Creates the scope of an element. Names are those of the enclosing scope, except own keys,
+    /// which are stored as `EACH[item]/name`. A key with that prefix has no value before this scope
+    /// writes it.
     pub(crate) fn element(outer: Option<Arc<KeyScope>>, each: Name, item: u32) -> Self {
         let kind = Kind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
         Self { outer, kind, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
-    /// A scope where names are those of the scope around, unless they are mapped.
+    /// Creates a scope where names without a mapping are those of the enclosing scope.
     pub(crate) fn renames(outer: Option<Arc<KeyScope>>) -> Self {
         Self { outer, kind: Kind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
-    /// The same, but for one key of its own, stored as `PLACE/name`.
+    /// Creates a scope with one own key, stored as `PLACE/name`. Other names are those of the
+    /// enclosing scope.
     pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
         let key = Name::from(format!("{}{place}/{name}", around(outer.as_ref())));
         let mut scope = Self::renames(outer);
@@ -84,7 +87,8 @@ impl KeyScope {
         scope
     }
 
-    /// Maps a name: a read finds `read` of the scope around until something was written, a write goes to `write` of it.
+    /// Maps a name. Reads use `read` of the enclosing scope until this scope has written the key;
+    /// writes go to `write` of the enclosing scope.
     pub(crate) fn map(&mut self, name: Name, read: Name, write: &Name) {
         let key = match &self.outer {
             Some(outer) => outer.write(write),
@@ -93,13 +97,13 @@ impl KeyScope {
         self.insert(Mapped { name, key, read: Some(read) });
     }
 
-    /// Makes a name a key of its own.
+    /// Makes a name an own key.
     pub(crate) fn map_to_own(&mut self, name: Name) {
         let key = Name::from([self.prefix(), &*name].concat());
         self.insert(Mapped { name, key, read: None });
     }
 
-    /// Maps a name to the key of the session that is called so.
+    /// Maps a name to the key of the session with the same name.
     pub(crate) fn map_to_session(&mut self, name: Name) {
         self.insert(Mapped { key: name.clone(), name, read: None });
     }
@@ -111,7 +115,8 @@ impl KeyScope {
         }
     }
 
-    /// The same scope for what may yet fail or be cancelled: what is written there is not written here.
+    /// Copies the scope for work that may fail or be cancelled. Writes in the copy are not writes
+    /// in this scope.
     pub(crate) fn apart(self: &Arc<Self>) -> Arc<Self> {
         if self.outward().all(|scope| scope.written.is_none()) {
             return self.clone();
@@ -124,12 +129,12 @@ impl KeyScope {
         })
     }
 
-    /// This scope and those around it.
+    /// Returns this scope and the enclosing scopes, innermost first.
     fn outward(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
     }
 
-    /// The prefix of its own keys, or of the nearest scope that has some.
+    /// Returns the prefix of the own keys, or that of the nearest enclosing scope with own keys.
     fn prefix(&self) -> &str {
         match &self.kind {
             Kind::Closed(prefix) | Kind::Element(prefix) => self.text(prefix),
@@ -168,7 +173,7 @@ impl KeyScope {
         Place::Itself
     }
 
-    /// The stored key that a name is written to.
+    /// Returns the stored key for writes of a name.
     pub(crate) fn write(&self, name: &Name) -> Name {
         match self.place(name) {
             Place::Itself => name.clone(),
@@ -177,7 +182,7 @@ impl KeyScope {
         }
     }
 
-    /// The same for a key that is only looked up.
+    /// Returns the same key without an allocation for a new [`Name`], for a lookup.
     pub(crate) fn written_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         match self.place(name) {
             Place::Itself => Cow::Borrowed(name),
@@ -186,18 +191,18 @@ impl KeyScope {
         }
     }
 
-    /// The stored key that a name is read from; `None` when nothing in its reach has written it.
+    /// Returns the stored key for reads of a name; `None` if no scope in reach has written it.
     pub(crate) fn read_key<'a>(&'a self, name: &'a str) -> Option<Cow<'a, str>> {
         let (scope, key) = self.source(name);
         scope.is_none_or(|scope| scope.is_current(&key)).then_some(key)
     }
 
-    /// The same, also where nothing has written it yet.
+    /// Returns the stored key for reads of a name, also before any write.
     pub(crate) fn source_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         self.source(name).1
     }
 
-    /// The stored key that a name is read from, and the scope that knows it.
+    /// Returns the stored key for reads of a name, and the scope that maps the name.
     fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
             let key = match (scope.mapped(name), &scope.kind) {
@@ -215,14 +220,14 @@ impl KeyScope {
         (None, Cow::Borrowed(name))
     }
 
-    /// Whether what a stored key holds is not from an earlier run of the element that it is in.
+    /// Returns false if the stored key belongs to an element that has not written it in this run.
     fn is_current(&self, key: &str) -> bool {
         let is_in = |scope: &&Self| matches!(&scope.kind, Kind::Element(prefix) if key.starts_with(scope.text(prefix)));
         let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
     }
 
-    /// The stored key that a read of this stored key's name finds.
+    /// Returns the stored key for reads of the name that maps to this stored key.
     pub(crate) fn read_key_of<'a>(&'a self, key: &'a str) -> Option<Cow<'a, str>> {
         for scope in self.outward() {
             if let Some(mapped) = scope.names.iter().find(|mapped| *mapped.key == *key) {
@@ -232,18 +237,19 @@ impl KeyScope {
         self.is_current(key).then_some(Cow::Borrowed(key))
     }
 
-    /// What is read as `name` in here, as it is called around: the key of an instance that has others.
+    /// Returns the name in the enclosing scope that is read as `name` here. An instance with other
+    /// keys maps it.
     pub(crate) fn name_around<'a>(&'a self, name: &'a str) -> &'a str {
         self.mapped(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
     }
 
-    /// What was written in this scope and those around it, where it matters.
+    /// Returns the keys that were written in this scope and the enclosing scopes, innermost first.
     pub(crate) fn written_outward(&self) -> Vec<Vec<Name>> {
         let of = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
         self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, of)).collect()
     }
 
-    /// The same was written in scopes that were made for the same place.
+    /// Marks the same keys as written, in scopes that another process built for the same place.
     pub(crate) fn wrote_outward(&self, all: &[Vec<Name>]) {
         for (scope, keys) in self.outward().zip(all) {
             if let Some(written) = &scope.written {
@@ -252,14 +258,14 @@ impl KeyScope {
         }
     }
 
-    /// What has written a stored key does not count.
+    /// Marks a stored key as not written.
     pub(crate) fn unwrote(&self, key: &str) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).remove(key);
         }
     }
 
-    /// A stored key was written: from now on a read finds it.
+    /// Marks a stored key as written, so that reads find it.
     pub(crate) fn wrote(&self, key: &Name) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).insert(key.clone());
@@ -277,7 +283,7 @@ impl BlockScope for KeyScope {
     }
 }
 
-/// The prefix of the scope around.
+/// Returns the prefix of the enclosing scope.
 fn around(outer: Option<&Arc<KeyScope>>) -> &str {
     outer.map_or("", |outer| outer.prefix())
 }
@@ -334,13 +340,13 @@ mod tests {
         instance.map("user:plan".into(), "plan".into(), &"plan".into());
         let mut workflow = KeyScope::closed(Some(Arc::new(instance)), "w".into());
         workflow.map("user:plan".into(), "user:plan".into(), &"user:plan".into());
-        // An element and an instance in it call it what the workflow does.
+        // An element, and an instance inside of it, use the name of the workflow.
         let element = KeyScope::element(Some(Arc::new(workflow)), "each_1".into(), 0);
         let inner = KeyScope::renames(Some(Arc::new(element)));
         assert_eq!(inner.write(&"user:plan".into()), "plan");
         assert_eq!(found(&inner, "user:plan").as_deref(), Some("plan"));
         assert_eq!(found(&inner, "user:name").as_deref(), Some("user:name"));
-        // Another workflow in it does not.
+        // A nested workflow does not use it.
         let other = KeyScope::closed(Some(Arc::new(inner)), "other".into());
         assert_eq!(other.write(&"user:plan".into()), "user:plan");
         assert_eq!(found(&other, "user:plan").as_deref(), Some("user:plan"));

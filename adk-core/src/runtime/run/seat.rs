@@ -1,42 +1,44 @@
-//! What an agent knows of those that it may hand over to. Who runs it says so, since an agent knows only those below it.
+//! [`HandoverState`]: the agents that the current agent may hand over to. The caller sets it,
+//! because an agent knows only its own sub-agents.
 
 use crate::Name;
 
-/// The place of an agent among those that hand over to each other.
+/// The handover targets of the current agent, and its choice.
 #[derive(Debug, Default)]
 pub(crate) struct Seat {
-    /// Those below it, then its parent, then the others of its parent, as far as it may.
+    /// The sub-agents, then the parent, then the siblings, if the agent may hand over to them.
     pub(crate) targets: Vec<Target>,
-    /// The model calls that it has made here before: its turns limit them all together.
+    /// Model calls of the earlier turns at this place. The limit counts all turns together.
     pub(crate) calls: u32,
-    /// Which of the targets goes on; the agent sets it when it ends.
+    /// The index of the chosen target; the agent sets it at its end.
     pub(crate) next: Option<usize>,
-    /// Another agent has handed over to it.
+    /// Whether another agent has handed over to this one.
     pub(crate) handed_over: bool,
 }
 
-/// An agent that may be handed over to.
+/// An agent that may receive a handover.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Its number among all of them.
+    /// The index among all agents of the tree.
     pub(crate) member: usize,
-    /// As models know it.
+    /// The name in model requests.
     pub(crate) name: Name,
-    /// As it is called in the workflow, which tools may say as well.
+    /// The name in the workflow, which tools may use as well.
     pub(crate) plain: Name,
     pub(crate) description: String,
     pub(crate) is_parent: bool,
-    /// It has made all the model calls that it may, so nobody is offered to hand over to it.
+    /// Whether the agent has used all of its model calls. Models then do not see it as a target.
     pub(crate) is_spent: bool,
 }
 
 impl Seat {
-    /// Those in the model request.
+    /// Returns the targets that a model request lists.
     pub(crate) fn offered(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().filter(|target| !target.is_spent)
     }
 
-    /// The target of a name: as models know it, or as it is called in the workflow.
+    /// Returns the target with a name, which is either the name in model requests or the name in
+    /// the workflow.
     pub(crate) fn find(&self, name: &str) -> Option<&Target> {
         let known = self.targets.iter().find(|target| *target.name == *name);
         known.or_else(|| self.targets.iter().find(|target| *target.plain == *name))
