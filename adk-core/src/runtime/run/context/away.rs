@@ -1,22 +1,23 @@
-//! The task of a remote branch, and the context of the other process on its way down to that branch.
+//! [`RemoteBranchSearch`]: the descent of a context to a remote branch in the process that executes
+//! the branch.
 
 use super::Context;
 use crate::store::engine::{BranchEnd, BranchTask};
 use crate::{At, Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// The branch that a context is on its way to.
+/// The remote branch that a context descends to, and the progress of the descent.
 pub(crate) struct Seek {
     task: Arc<BranchTask>,
-    /// From the root down.
+    /// The steps of the path, from the root down.
     nodes: Vec<(Name, At)>,
-    /// How many of them are passed.
+    /// The number of passed nodes.
     passed: usize,
     end: Option<BranchEnd>,
 }
 
 impl Context {
-    /// The task of the branch that this context was made for.
+    /// Creates the task of the branch that this context was made for.
     pub(crate) fn branch_task(&self, path: Path) -> BranchTask {
         let root = std::iter::successors(Some(&path), |path| path.parent()).last().unwrap_or(&path);
         let written = self.scope.iter().flat_map(|scope| scope.written_outward()).collect();
@@ -26,7 +27,7 @@ impl Context {
         BranchTask { written, trace, ..self.run.branch_task(workflow, path, branch) }
     }
 
-    /// A root that only goes down to a branch.
+    /// Makes this root context descend to a branch, and do nothing else.
     pub(crate) fn seeking(mut self, task: Arc<BranchTask>) -> Self {
         let all = std::iter::successors(Some(&task.path), |path| path.parent());
         let mut nodes: Vec<_> = all.map(|path| (path.name().clone(), path.at())).collect();
@@ -35,37 +36,37 @@ impl Context {
         self
     }
 
-    /// The next place on the way, which is gone to now.
+    /// Returns the next step of the path, and moves to it.
     pub(crate) fn next_sought(&mut self) -> Option<Name> {
         let name = self.peek_sought()?;
         self.seek.as_mut()?.passed += 1;
         Some(name)
     }
 
-    /// The next place on the way.
+    /// Returns the next step of the path.
     pub(crate) fn peek_sought(&self) -> Option<Name> {
         let seek = self.seek.as_ref()?;
         seek.nodes.get(seek.passed).map(|(name, _)| name.clone())
     }
 
-    /// The round of the current place.
+    /// Returns the round of the current step.
     pub(crate) fn sought_at(&self) -> At {
         let here = self.seek.as_ref().and_then(|seek| seek.nodes.get(seek.passed.checked_sub(1)?));
         here.map_or(At::Once, |(_, at)| *at)
     }
 
-    /// Whether this is the place that was looked for.
+    /// Returns whether the current step is the branch.
     pub(crate) fn is_sought(&self) -> bool {
         self.seek.as_ref().is_some_and(|seek| seek.passed == seek.nodes.len())
     }
 
-    /// Whether the next place is the one, as a whole and not an element of it.
+    /// Returns whether the next step is the whole branch, and not an element of the step.
     pub(crate) fn is_last_sought(&self) -> bool {
         let Some(seek) = &self.seek else { return false };
         seek.passed + 1 == seek.nodes.len() && matches!(seek.nodes.last(), Some((_, At::Once)))
     }
 
-    /// What is looked for, for an error.
+    /// Returns the path of the branch, for an error.
     pub(crate) fn sought(&self) -> String {
         self.seek.as_ref().map_or_else(String::new, |seek| seek.task.path.to_string())
     }
@@ -76,7 +77,7 @@ impl Context {
         drop(std::mem::replace(self, own));
     }
 
-    /// Arrives at the branch: takes over the writes of its scopes, and returns the search.
+    /// Ends the descent at the branch: takes over the writes of its scopes, and returns the search.
     pub(crate) fn arrive(&mut self) -> Result<Option<Box<Seek>>> {
         let seek = self.seek.take();
         let Some(task) = seek.as_ref().map(|seek| &seek.task) else { return Ok(None) };
@@ -92,12 +93,12 @@ impl Context {
         Ok(seek)
     }
 
-    /// The branch that was looked for has ended.
+    /// Keeps the end of the branch.
     pub(crate) fn found(&mut self, seek: Option<Box<Seek>>, end: BranchEnd) {
         self.seek = seek.map(|seek| Box::new(Seek { end: Some(end), ..*seek }));
     }
 
-    /// How the branch has ended that was looked for.
+    /// Takes the end of the branch.
     pub(crate) fn take_found(&mut self) -> Option<BranchEnd> {
         self.seek.take().and_then(|seek| seek.end)
     }

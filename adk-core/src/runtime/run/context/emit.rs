@@ -12,21 +12,23 @@ use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
 impl Context {
-    /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
+    /// Commits an event, delivers it, and returns its id after the consumer has taken the event.
     ///
-    /// So the next line of the agent sees its state, a slow consumer slows the run, and dropping the stream
-    /// cancels it here. A partial event is handed on and not stored.
+    /// After the emit the agent sees the written state. A slow consumer slows the run down, and
+    /// dropping the stream cancels the run here. A partial event is delivered but not stored.
     ///
     /// # Errors
-    /// When the store fails, a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or it writes a key
-    /// that was not announced, as with [`State::set`](crate::State::set).
+    /// When the store fails, a value of the event is nested deeper than
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH), or the event writes a key that was not announced, as with
+    /// [`State::set`](crate::State::set).
     pub fn emit(&mut self, mut event: Event) -> impl Future<Output = Result<EventId>> + Send {
         self.placing().place(&mut event);
-        // No `async fn`: its future, and that of each caller, would hold the event, which is large.
+        // This is not an `async fn`: its future, and that of each caller, would hold the large
+        // event.
         Emit::New(self, Arc::new(event))
     }
 
-    /// Begins an emit: nearly always there is nothing to wait for but the consumer.
+    /// Begins an emit. The usual emit then waits only for the consumer.
     #[inline]
     fn start(&mut self, event: Arc<Event>) -> Emit<'_> {
         if let Some(announced) = self.event_rules()
@@ -66,10 +68,12 @@ impl Context {
         }
     }
 
-    /// Shows an event to the plugins; the event of a plugin replaces it. That of the user was shown as a message.
+    /// Shows an event to the plugins, and replaces it by the event of a plugin. Plugins have seen
+    /// an event of the user as a message already.
     ///
-    /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
-    /// run is taken up again, so nothing of what they do there may stay.
+    /// Plugins see the writes of the event, and the event commits their own writes. Partial events
+    /// are not shown again when the run is resumed, so all writes of plugins at a partial event are
+    /// dropped.
     async fn shown(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
@@ -101,7 +105,7 @@ impl Context {
                 }
             }
             let Event { id, timestamp, partial, .. } = *draft.event;
-            // Its keys are stored keys already.
+            // The keys of this event are stored keys already.
             let placing = Placing { scope: None, ..self.placing() };
             let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
             draft.event = given.event;
@@ -113,13 +117,15 @@ impl Context {
         Ok(draft)
     }
 
-    /// An event that is the record of the call that makes it: one commit for both.
+    /// Emits the event that `work` returns. The stored event is also the record of the call, so
+    /// both need one commit.
     ///
-    /// When the run is taken up again and the event is stored, the call is not made. As with [`step`](Self::step) the
-    /// work owns what it needs; its error is not recorded, so the call is made again then.
+    /// When the run is resumed and the event is stored, the call is not made again. As with
+    /// [`step`](Self::step) the work owns its inputs. An error of the work is not recorded, so a
+    /// resumed run makes the call again.
     ///
     /// # Errors
-    /// Those of the work, or when the store fails.
+    /// The errors of the work, or when the store fails.
     pub async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
     where
         W: Future<Output = Result<Event>> + Send + 'static,
@@ -127,7 +133,8 @@ impl Context {
         self.emit_made(work, false).await
     }
 
-    /// The same for an event whose keys are stored keys already.
+    /// Emits the event of a call as [`emit_call`](Self::emit_call) does. The keys of the event are
+    /// stored keys already.
     pub(crate) async fn emit_stored<W>(&mut self, work: W) -> Result<EventId>
     where
         W: Future<Output = Result<Event>> + Send + 'static,
@@ -141,8 +148,9 @@ impl Context {
     {
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
-        // Plugins see an event before it is committed; one of a run inside of another is not stored. Then the call has a
-        // record of its own, under the number of its event, so that plugins may come and go while a run waits.
+        // Plugins see an event before it is committed, and an event of a nested run is not stored.
+        // In both cases the call has a record of its own, under the number of its event. Plugins
+        // may therefore be added and removed while a run waits.
         let key =
             StepKey::new(self.run.id, self.frame.path.clone(), CallKind::Event, "event", self.frame.emits);
         let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
@@ -170,7 +178,7 @@ impl Context {
         Ok(id)
     }
 
-    /// Hands a partial event on, or begins a commit.
+    /// Delivers a partial event, or begins a commit.
     #[inline]
     fn begin(&mut self, draft: Draft) -> Emit<'_> {
         if draft.event.partial {
@@ -183,7 +191,7 @@ impl Context {
             return Emit::Handed(event.id, outbox.taken(outbox.push(event)));
         }
         if self.run.is_in_memory && self.run.replay.is_none() {
-            // Without a slot: the engine would do nothing else.
+            // This commit needs no slot: an engine in memory would only append the event.
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
             let Self { run, scope, frame, written, cut, .. } = self;
@@ -197,7 +205,7 @@ impl Context {
         let path = self.frame.path.clone();
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let passed = replay.map(|replay| replay.pass_summaries(&path, &body)).unwrap_or_default();
-        // A slot is used up when it is asked for, also by an emit that is cancelled.
+        // The number is used up even if the emit is cancelled.
         let nth = self.frame.emits + passed.end - passed.start;
         self.frame.emits = nth + 1;
         let Self { run, scope, frame, written, cut, .. } = self;
@@ -214,7 +222,7 @@ impl Context {
         }
     }
 
-    /// Adds what was set since the last event.
+    /// Adds the pending writes.
     #[inline]
     fn draft(&mut self, mut event: Arc<Event>) -> Result<Draft> {
         if event.partial {
@@ -238,12 +246,13 @@ impl Context {
         }
     }
 
-    /// The same in a future of its own, where many would carry it and few need it: workflows may be nested deep.
+    /// Emits an event with a boxed future, because deeply nested workflows would carry the large
+    /// future of a rare event.
     pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
         Box::pin(self.emit(event))
     }
 
-    /// Commits what was set or saved since the last event, if anything was.
+    /// Commits the pending writes and saved artifacts, if there are any.
     pub(crate) async fn flush(&mut self) -> Result<()> {
         if self.overlay.is_empty() {
             return Ok(());
@@ -252,10 +261,10 @@ impl Context {
     }
 }
 
-/// An emit on its way. By hand, since each event is one: it is small, and polled directly.
+/// The future of an emit. It is written by hand to stay small, because each event polls one.
 enum Emit<'a> {
     New(&'a mut Context, Arc<Event>),
-    /// Its event waits for the consumer.
+    /// The event waits for the consumer.
     Handed(EventId, Taken<'a>),
     Later(BoxFuture<'a, Result<EventId>>),
     /// The result, until it is taken.
@@ -280,7 +289,8 @@ impl Future for Emit<'_> {
     }
 }
 
-/// Remembers what a committed event did in this turn, and waits for the consumer when it is delivered.
+/// Records the effects of a committed event in its turn, and waits for the consumer if the event is
+/// delivered.
 fn handed<'a>(
     stored: Stored,
     run: &'a Run,
