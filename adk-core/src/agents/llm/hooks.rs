@@ -19,7 +19,7 @@ pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
 async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
     for processor in tools.processors() {
         let mut own = cx.callback();
-        own.refuse_updates("a tool that changes a request cannot update state");
+        own.refuse_updates("by a tool that changes a model request");
         let processed = processor.process_request(request, &mut own).await;
         cx.give_back(own);
         processed?;

@@ -147,7 +147,7 @@ pub struct NoArtifacts;
 
 impl NoArtifacts {
     fn error(_: &str, name: &str) -> Error {
-        let message = format!("artifact `{name}` is asked for, but this runner keeps no artifacts");
+        let message = format!("artifact `{name}` is requested, but this runner keeps no artifacts");
         Error::new(ErrorKind::NoArtifactStore, message)
             .with_help("give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`")
     }
@@ -311,7 +311,7 @@ fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the artifact `{name}` has {bytes} bytes, and the most is {most}, the run's `max_artifact_bytes`"
+        "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of `max_artifact_bytes`"
     );
     Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
         .with_help("save less, or keep it elsewhere and save its address as `Part::file_data`"))

@@ -278,7 +278,7 @@ impl Services {
     /// Returns the memory service of the runner.
     pub(crate) fn memory(&self) -> Result<&Arc<dyn MemoryService>> {
         self.memory.as_ref().ok_or_else(|| {
-            let message = "memory is asked for, and this runner has no memory service";
+            let message = "memory is requested, but this runner has no memory service";
             Error::new(ErrorKind::NoMemoryService, message).with_help(
                 "give it one: `Runner::builder().store(store)`, or `.memory_service(InMemoryMemoryService::new())`",
             )

@@ -111,7 +111,7 @@ impl Meter {
             }
         };
         Error::new(ErrorKind::BoundsExceeded, message)
-            .with_help(format!("raise `{word}`, or look in the events of the run for what needs so much"))
+            .with_help(format!("raise `{word}`, or find the cause in the events of the run"))
     }
 
     /// Returns the error of the exceeded limit. The run of the workflow has failed then, even if an

@@ -257,7 +257,7 @@ fn parse(bytes: Vec<u8>) -> Result<Part> {
     let Some((json, data)) = parts else {
         let message = "an artifact cannot be read: its file does not begin with a line of JSON";
         return Err(Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-            .with_help("was it written by another program?"));
+            .with_help("check whether another program wrote it"));
     };
     StoredPart { json: json.to_owned(), data: Some(data.into()) }.into_part()
 }
@@ -298,9 +298,9 @@ fn failed(what: &str, folder: &Path, error: io::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.kind() {
         Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => (Kind::Full, "make room on the disk"),
-        Io::PermissionDenied | Io::ReadOnlyFilesystem => (Kind::ReadOnly, "the folder has to be writable"),
+        Io::PermissionDenied | Io::ReadOnlyFilesystem => (Kind::ReadOnly, "make the folder writable"),
         Io::InvalidFilename => (Kind::Other, "choose a shorter name"),
-        _ => (Kind::Other, "look at the folder, its disk and its file system, which has to know hard links"),
+        _ => (Kind::Other, "check the folder, its disk and its file system, which must support hard links"),
     };
     let message = format!("`{}`: failed to {what}: {error}", folder.display());
     Error::new(ErrorKind::Store(kind), message).with_help(help).with_source(error)

@@ -75,9 +75,9 @@ impl StoredPart {
                 Some(Value::Object(fields)) => Ok(Part::Other(Box::new(fields))),
                 _ => Err(Error::new(
                     ErrorKind::Store(StoreErrorKind::Corrupt),
-                    "an artifact cannot be read: it is of no known kind",
+                    "an artifact cannot be read: its kind is unknown",
                 )
-                .with_help("was it written by another program?")),
+                .with_help("check whether another program wrote it")),
             },
             part => Ok(part),
         }

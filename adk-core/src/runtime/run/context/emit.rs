@@ -84,7 +84,7 @@ impl Context {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
             let mut cx = self.callback();
-            cx.refuse_updates("where an event is shown that is not committed");
+            cx.refuse_updates("in `Plugin::on_event`, which has no slot for it");
             cx.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
             let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
