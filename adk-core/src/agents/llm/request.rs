@@ -37,7 +37,7 @@ pub(super) async fn build(
         live::instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.about.meta().description)),
         tools.responds().then(|| respond::INSTRUCTION.to_owned()),
-        transfer::instruction(cx.frame.seat.as_deref()),
+        transfer::instruction(cx.frame.handovers.as_deref()),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
@@ -69,7 +69,7 @@ pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
         path: cx.path().clone(),
         run_id: cx.run_id(),
         turn,
-        handed_over: cx.frame.seat.as_deref().is_some_and(|seat| seat.handed_over),
+        handed_over: cx.frame.handovers.as_deref().is_some_and(|handovers| handovers.handed_over),
         is_summary: false,
     }
 }

@@ -70,12 +70,12 @@ impl<'a> Turn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
         // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
-        let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
+        let counted = cx.frame.handovers.as_ref().filter(|_| cx.config().limit_handovers);
         Ok(Self {
             agent,
             tools: Toolbox::new(agent, &models, cx),
             models,
-            number: counted.map_or(0, |seat| seat.calls),
+            number: counted.map_or(0, |handovers| handovers.calls),
             repair: Repair::default(),
             call_ids: HashSet::new(),
             was_cut_off: false,
@@ -167,8 +167,8 @@ impl<'a> Turn<'a> {
         loop {
             let mut response = self.ask(cx).await?;
             self.number += 1;
-            if let Some(seat) = &mut cx.frame.seat {
-                seat.calls = self.number;
+            if let Some(handovers) = &mut cx.frame.handovers {
+                handovers.calls = self.number;
             }
             let is_answer = response.error_code.is_none()
                 && !response.content.parts.iter().any(|part| matches!(part, Part::FunctionCall(_)));
@@ -247,7 +247,7 @@ fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 
 /// The most model calls of a turn; where agents hand over to each other, of all turns at this place.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
-    let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
+    let counted = cx.frame.handovers.is_some() && cx.config().limit_handovers;
     if counted { agent.max_calls() } else { agent.max_turns() }
 }
 

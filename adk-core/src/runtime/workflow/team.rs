@@ -7,7 +7,7 @@ use super::root::continues;
 use super::turn::run;
 use crate::flow::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
-use crate::runtime::run::{Above, Context, Global, KeyScope, Prepare, Seat, Target};
+use crate::runtime::run::{Above, Context, Global, HandoverState, HandoverTarget, KeyScope, Prepare};
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
@@ -152,29 +152,29 @@ impl<'a> Team<'a> {
         let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
         let mut exit = None;
         loop {
-            let seat = self.seat(at, inside.as_ref(), cx);
+            let handovers = self.handovers(at, inside.as_ref(), cx);
             let member = &mut self.members[at];
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
             let path = if first { base.clone() } else { self.path(at, &base) };
             let Member { agent, closed, .. } = self.members[at];
             let ran = match at {
-                0 if first => here(agent, begun, seat, cx).await,
-                0 => there(agent, closed, seat, path.clone(), cx).await,
+                0 if first => here(agent, begun, handovers, cx).await,
+                0 => there(agent, closed, handovers, path.clone(), cx).await,
                 _ => {
                     let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
                     let instance = std::mem::replace(&mut cx.instance, inside.clone());
-                    let ran = there(agent, closed, seat, path.clone(), cx).await;
+                    let ran = there(agent, closed, handovers, path.clone(), cx).await;
                     (cx.above, cx.instance) = (above, instance);
                     ran
                 }
             };
-            let (flow, seat) = ran.map_err(|error| error.at(&path))?;
-            self.members[at].calls = seat.calls;
+            let (flow, handovers) = ran.map_err(|error| error.at(&path))?;
+            self.members[at].calls = handovers.calls;
             // A requested end of the loop holds, even if another member goes on in the meantime.
             let ended = exit.take().unwrap_or((flow, path));
-            match seat.next.and_then(|next| seat.targets.get(next)) {
+            match handovers.next.and_then(|next| handovers.targets.get(next)) {
                 None => return Ok(ended),
                 Some(target) => at = target.member,
             }
@@ -215,11 +215,11 @@ impl<'a> Team<'a> {
     }
 
     /// The handover state of a member; `inside` is the prefix of the names of all but the first.
-    fn seat(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
+    fn handovers(&self, at: usize, inside: Option<&Name>, cx: &Context) -> HandoverState {
         let member = &self.members[at];
         let targets = self.targets(at);
         let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, inside, cx)).collect();
-        Seat { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
+        HandoverState { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
     }
 
     /// Whom a member may hand over to, in ADK's order: those below it, its parent, the others of its parent.
@@ -236,10 +236,10 @@ impl<'a> Team<'a> {
         (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(of))
     }
 
-    fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> Target {
+    fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> HandoverTarget {
         let Member { agent, hand, name, calls, .. } = &self.members[at];
         let around = if at == 0 { cx.instance.as_ref() } else { inside };
-        Target {
+        HandoverTarget {
             member: at,
             name: around.map_or_else(|| name.clone(), |around| Name::from(format!("{around}::{name}"))),
             plain: name.clone(),
@@ -251,24 +251,29 @@ impl<'a> Team<'a> {
 }
 
 /// Runs a member at the current place.
-async fn here(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
-    cx.frame.seat = Some(Box::new(seat));
+async fn here(
+    agent: &dyn DynAgent,
+    begun: bool,
+    handovers: HandoverState,
+    cx: &mut Context,
+) -> Result<(Flow, HandoverState)> {
+    cx.frame.handovers = Some(Box::new(handovers));
     let flow = run(agent, begun, cx).await?;
-    Ok((flow, cx.frame.seat.take().map_or_else(Seat::default, |seat| *seat)))
+    Ok((flow, cx.frame.handovers.take().map_or_else(HandoverState::default, |handovers| *handovers)))
 }
 
 /// Runs a member at a place of its own.
 async fn there(
     agent: &dyn DynAgent,
     closed: bool,
-    seat: Seat,
+    handovers: HandoverState,
     path: Path,
     cx: &mut Context,
-) -> Result<(Flow, Seat)> {
+) -> Result<(Flow, HandoverState)> {
     let outer = cx.enter_at(path);
     let author = closed.then(|| cx.author().clone());
     let instance = author.map(|author| cx.instance.replace(author));
-    let ran = here(agent, false, seat, cx).await;
+    let ran = here(agent, false, handovers, cx).await;
     if let Some(instance) = instance {
         cx.instance = instance;
     }

@@ -192,7 +192,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     let meta = agent.meta();
     match flow {
         // Who goes on writes in its place.
-        Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
+        Flow::Continue if cx.frame.handovers.as_ref().is_some_and(|handovers| handovers.next.is_some()) => {}
         Flow::Continue => wrote(meta, cx)?,
         // What is inside of a workflow has announced its exits there.
         _ if meta.kind == AgentKind::Workflow => {}

@@ -3,7 +3,7 @@
 
 use super::Context;
 use crate::models::model::Usage;
-use crate::runtime::run::{AnnouncedKeys, CallCounts, Seat};
+use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -39,7 +39,7 @@ pub(crate) struct RareFrame {
     pub(crate) exit_to: Option<Name>,
     pub(crate) unwritten: Option<NothingWritten>,
     /// The handover targets of the agent.
-    pub(crate) seat: Option<Box<Seat>>,
+    pub(crate) handovers: Option<Box<HandoverState>>,
     /// The usage of the model calls of this turn.
     pub(crate) usage: Option<Usage>,
 }
@@ -71,7 +71,7 @@ impl Deref for Frame {
     type Target = RareFrame;
     fn deref(&self) -> &RareFrame {
         static NONE: RareFrame =
-            RareFrame { first_turn: None, exit_to: None, unwritten: None, seat: None, usage: None };
+            RareFrame { first_turn: None, exit_to: None, unwritten: None, handovers: None, usage: None };
         self.rare.as_deref().unwrap_or(&NONE)
     }
 }

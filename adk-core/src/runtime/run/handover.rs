@@ -5,9 +5,9 @@ use crate::Name;
 
 /// The handover targets of the current agent, and its choice.
 #[derive(Debug, Default)]
-pub(crate) struct Seat {
+pub(crate) struct HandoverState {
     /// The sub-agents, then the parent, then the siblings, if the agent may hand over to them.
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<HandoverTarget>,
     /// Model calls of the earlier turns at this place. The limit counts all turns together.
     pub(crate) calls: u32,
     /// The index of the chosen target; the agent sets it at its end.
@@ -18,7 +18,7 @@ pub(crate) struct Seat {
 
 /// An agent that may receive a handover.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct HandoverTarget {
     /// The index among all agents of the tree.
     pub(crate) member: usize,
     /// The name in model requests.
@@ -31,15 +31,15 @@ pub(crate) struct Target {
     pub(crate) is_spent: bool,
 }
 
-impl Seat {
+impl HandoverState {
     /// Returns the targets that a model request lists.
-    pub(crate) fn offered(&self) -> impl Iterator<Item = &Target> {
+    pub(crate) fn offered(&self) -> impl Iterator<Item = &HandoverTarget> {
         self.targets.iter().filter(|target| !target.is_spent)
     }
 
     /// Returns the target with a name, which is either the name in model requests or the name in
     /// the workflow.
-    pub(crate) fn find(&self, name: &str) -> Option<&Target> {
+    pub(crate) fn find(&self, name: &str) -> Option<&HandoverTarget> {
         let known = self.targets.iter().find(|target| *target.name == *name);
         known.or_else(|| self.targets.iter().find(|target| *target.plain == *name))
     }
