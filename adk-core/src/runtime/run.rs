@@ -1,6 +1,5 @@
 //! [`Run`]: one run in this process, with its session, its outbox and the contexts of its agents.
 
-mod above;
 mod accessors;
 mod actions;
 mod announced_keys;
@@ -16,6 +15,7 @@ mod context;
 mod failures;
 mod handover;
 mod history;
+mod inherited;
 mod lifecycle;
 mod lost_waits;
 pub mod memory;
@@ -55,7 +55,6 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 pub use trace::{TraceCarrier, set_trace_carrier};
 
-pub(crate) use above::{Above, Global, Prompt};
 pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
@@ -63,6 +62,7 @@ pub(crate) use callback::{Place, Steps};
 pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use handover::{HandoverState, HandoverTarget};
+pub(crate) use inherited::{Global, Inherited, Prompt};
 pub(crate) use lifecycle::Watch;
 pub(crate) use lost_waits::OpenWait;
 pub(crate) use meter::{Meter, count_again};

@@ -228,7 +228,7 @@ type Fitting = (ModelResponse, Option<(Name, Value)>);
 
 /// The agent's models: its own, those of an agent above it, or the runner's.
 fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
-    let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
+    let above = cx.inherited.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
     cx.run.services.models.chain(own, &agent.settings.fallback)?.ok_or_else(|| {
         Error::new(ErrorKind::NoModel, "it has no model").with_help(

@@ -14,8 +14,8 @@ pub(crate) use wait::{Answer, Asked};
 
 use super::memory::MemoryEntry;
 use super::{
-    Above, AnnouncedKeys, Artifacts, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
-    RunConfig, State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, Written,
+    AnnouncedKeys, Artifacts, CallbackContext, Caller, History, Inherited, KeyScope, Meter, Overlay, Place,
+    Run, RunConfig, State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, Written,
     accessors,
 };
 use crate::runtime::resources::SharedResources;
@@ -45,7 +45,7 @@ pub struct Context {
     /// inside.
     pub(crate) instance: Option<Name>,
     /// The settings that the agent inherits from its ancestors.
-    pub(crate) above: Option<Arc<Above>>,
+    pub(crate) inherited: Option<Arc<Inherited>>,
     /// The meter of the enclosing workflows, if one of them has bounds.
     pub(crate) meter: Option<Arc<Meter>>,
     /// Whether the tree was built without flow checks. Agents may then end loops without an
@@ -78,7 +78,7 @@ impl Context {
             states: None,
             branch: None,
             instance: None,
-            above: None,
+            inherited: None,
             meter: None,
             unchecked: false,
             frame: Frame::new(path, 0),

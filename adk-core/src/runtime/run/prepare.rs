@@ -1,6 +1,6 @@
 //! [`Prepare`]: the checks before the first step of a run.
 
-use super::{Above, Run};
+use super::{Inherited, Run};
 use crate::models::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
@@ -13,7 +13,7 @@ pub struct Prepare<'a> {
     run: &'a Run,
     without_model: Vec<Path>,
     path: Path,
-    above: Option<Arc<Above>>,
+    inherited: Option<Arc<Inherited>>,
     /// Whether the agent is used as a tool, or is part of such an agent.
     pub(crate) is_tool: bool,
     error: Option<Error>,
@@ -27,7 +27,7 @@ impl<'a> Prepare<'a> {
             run,
             without_model: Vec::new(),
             path: root,
-            above: None,
+            inherited: None,
             is_tool: run.is_inside(),
             error: None,
             awaited: Vec::new(),
@@ -56,16 +56,21 @@ impl<'a> Prepare<'a> {
     }
 
     /// Returns the settings that the current agent inherits.
-    pub(crate) fn above(&self) -> Option<&Arc<Above>> {
-        self.above.as_ref()
+    pub(crate) fn inherited(&self) -> Option<&Arc<Inherited>> {
+        self.inherited.as_ref()
     }
 
     /// Checks an agent below the current one, with the settings that it inherits.
-    pub(crate) fn below(&mut self, path: Path, above: Option<Arc<Above>>, look: impl FnOnce(&mut Self)) {
-        let (path, above) =
-            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
+    pub(crate) fn below(
+        &mut self,
+        path: Path,
+        inherited: Option<Arc<Inherited>>,
+        look: impl FnOnce(&mut Self),
+    ) {
+        let (path, inherited) =
+            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.inherited, inherited));
         look(self);
-        (self.path, self.above) = (path, above);
+        (self.path, self.inherited) = (path, inherited);
     }
 
     /// Checks an agent that the current one uses as a tool. Such an agent inherits nothing.
@@ -78,8 +83,8 @@ impl<'a> Prepare<'a> {
     /// Checks that an agent has a model, either its own or an inherited one, and that its fallback
     /// models exist.
     pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>, fallback: &[ModelRef]) {
-        let above = self.above.clone();
-        let own = own.or(above.as_ref().and_then(|above| above.model.as_ref()));
+        let inherited = self.inherited.clone();
+        let own = own.or(inherited.as_ref().and_then(|inherited| inherited.model.as_ref()));
         match self.run.services.models.chain(own, fallback) {
             Ok(Some(_)) => {}
             Ok(None) => self.without_model.push(self.path.clone()),

@@ -7,7 +7,7 @@ use super::root::continues;
 use super::turn::run;
 use crate::flow::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
-use crate::runtime::run::{Above, Context, Global, HandoverState, HandoverTarget, KeyScope, Prepare};
+use crate::runtime::run::{Context, Global, HandoverState, HandoverTarget, Inherited, KeyScope, Prepare};
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl<'a> Team<'a> {
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
-            let above = self.above(at, prepare.above(), None);
+            let above = self.above(at, prepare.inherited(), None);
             prepare.below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
         }
     }
@@ -111,13 +111,13 @@ impl<'a> Team<'a> {
     fn above(
         &self,
         at: usize,
-        around: Option<&Arc<Above>>,
+        around: Option<&Arc<Inherited>>,
         scope: Option<&Arc<KeyScope>>,
-    ) -> Option<Arc<Above>> {
+    ) -> Option<Arc<Inherited>> {
         let mut upper =
             std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
         upper.peek()?;
-        let mut above = around.map_or_else(Above::default, |around| Above::clone(around));
+        let mut above = around.map_or_else(Inherited::default, |around| Inherited::clone(around));
         let (mut near, mut top) = (None, None);
         for hand in upper.map(|at| &self.members[at].hand) {
             near = near.or(hand.model);
@@ -162,11 +162,11 @@ impl<'a> Team<'a> {
                 0 if first => here(agent, begun, handovers, cx).await,
                 0 => there(agent, closed, handovers, path.clone(), cx).await,
                 _ => {
-                    let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
-                    let above = std::mem::replace(&mut cx.above, above);
+                    let above = self.above(at, cx.inherited.as_ref(), cx.scope.as_ref());
+                    let above = std::mem::replace(&mut cx.inherited, above);
                     let instance = std::mem::replace(&mut cx.instance, inside.clone());
                     let ran = there(agent, closed, handovers, path.clone(), cx).await;
-                    (cx.above, cx.instance) = (above, instance);
+                    (cx.inherited, cx.instance) = (above, instance);
                     ran
                 }
             };

@@ -117,7 +117,7 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
     (cx.states, cx.frame.announced) = (states, announced);
     if let Some(above) = above {
-        cx.above = above;
+        cx.inherited = above;
     }
     let flow = match walked? {
         Walked::Through => Flow::Continue,
@@ -156,13 +156,13 @@ async fn walk_within(
     let Some((key, deadline)) = cx.time_from_here(longest).await? else {
         return walk_in(workflow, nested, cx).await;
     };
-    let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.above.clone());
+    let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.inherited.clone());
     let run = cx.run.clone();
     if let Some(walked) = run.within(key, deadline, walk_in(workflow, nested, cx)).await {
         return walked;
     }
     cx.drop_pending();
-    (cx.frame.path, cx.frame.author, cx.instance, cx.above) = place;
+    (cx.frame.path, cx.frame.author, cx.instance, cx.inherited) = place;
     Err(cx.time_is_over(cx.path()))
 }
 

@@ -55,7 +55,7 @@ impl Context {
             states: self.states.clone(),
             branch,
             instance: self.instance.clone(),
-            above: self.above.clone(),
+            inherited: self.inherited.clone(),
             meter: self.meter.clone(),
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),

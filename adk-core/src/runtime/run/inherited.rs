@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Settings that an agent inherits: the model of the nearest ancestor with a model, and the
 /// instruction that the root gives to all agents.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Above {
+pub(crate) struct Inherited {
     pub(crate) model: Option<ModelRef>,
     pub(crate) global: Option<Global>,
     /// Whether the root is not a model agent. Global instructions of the agents below it are then
@@ -20,11 +20,11 @@ pub(crate) struct Above {
 impl Context {
     /// Enters a workflow. `Some(true)` is a tree whose root is a block; `Some(false)` is a closed
     /// workflow, whose content is hidden. Returns the previous value, if this changes it.
-    pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Above>>> {
-        let before = self.above.as_ref().is_some_and(|above| above.is_settled);
+    pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Inherited>>> {
+        let before = self.inherited.as_ref().is_some_and(|inherited| inherited.is_settled);
         let is_settled = is_settled.filter(|now| *now != before)?;
-        let own = self.above.as_deref().cloned().unwrap_or_default();
-        Some(self.above.replace(Arc::new(Above { is_settled, ..own })))
+        let own = self.inherited.as_deref().cloned().unwrap_or_default();
+        Some(self.inherited.replace(Arc::new(Inherited { is_settled, ..own })))
     }
 }
 
