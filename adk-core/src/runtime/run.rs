@@ -3,7 +3,6 @@
 mod accessors;
 mod actions;
 mod announced_keys;
-mod apart;
 mod artifacts;
 mod attempt;
 mod budget;
@@ -27,6 +26,7 @@ mod place;
 mod plugin;
 mod prepare;
 mod readonly;
+mod remote;
 mod replay;
 mod scope;
 mod state;
@@ -147,7 +147,7 @@ pub(crate) struct Run {
     failures: failures::Failures,
     lost_waits: lost_waits::LostWaits,
     /// Reports of remote branches whose blocks were dropped before the branches ended.
-    left: Mutex<Vec<(apart::Report, Option<Arc<KeyScope>>)>>,
+    left: Mutex<Vec<(remote::Report, Option<Arc<KeyScope>>)>>,
     /// The trace that the run continues, as text.
     pub(crate) trace_parent: Option<Box<str>>,
 }

@@ -1,9 +1,9 @@
 //! [`Context`]: the place of an agent in its run, and all that the agent can do there.
 
-mod away;
 mod branch;
 mod emit;
 mod frame;
+mod remote;
 mod step;
 mod wait;
 
@@ -56,7 +56,7 @@ pub struct Context {
     /// Whether every ancestor is a step of a workflow, so that the path addresses this agent.
     pub(crate) is_addressable: bool,
     /// The remote branch that this context descends to.
-    pub(crate) seek: Option<Box<away::Seek>>,
+    pub(crate) search: Option<Box<remote::RemoteBranchSearch>>,
     /// Set in a branch whose direct child may end the block by an escalate.
     pub(crate) cut: Option<Arc<Cut>>,
     /// The span of the current agent, in a traced run.
@@ -84,7 +84,7 @@ impl Context {
             frame: Frame::new(path, 0),
             overlay: Overlay::default(),
             is_addressable: true,
-            seek: None,
+            search: None,
             cut: None,
             trace: None,
             written: Vec::new(),

@@ -96,7 +96,7 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
         (None, is_closed) => is_closed.then_some(false),
     };
     let above = cx.settle_global(settled);
-    if cx.seek.is_some() {
+    if cx.search.is_some() {
         return Box::pin(seek::down(workflow, cx)).await;
     }
     // At the root of a run the inputs came with the event of the user.

@@ -61,7 +61,7 @@ impl Context {
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
             is_addressable: self.is_addressable,
-            seek: None,
+            search: None,
             cut: None,
             trace: self.trace.clone(),
             written: Vec::new(),
