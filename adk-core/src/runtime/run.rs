@@ -60,7 +60,7 @@ pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{Place, Steps};
 pub(crate) use consumption::{Consumption, metered};
-pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
+pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
 pub(crate) use handover::{HandoverState, HandoverTarget};
 pub(crate) use inherited::{Global, Inherited, Prompt};
 pub(crate) use lifecycle::Watch;

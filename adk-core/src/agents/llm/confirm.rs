@@ -9,7 +9,7 @@ use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::panic::caught;
-use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
+use crate::runtime::run::{CallStep, Context, OpenWait, WaitAnswer, WaitQuestion};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
 use crate::spec::AnsweredBy;
 use crate::store::engine::CallKind;
@@ -108,11 +108,11 @@ async fn ask_about(
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the place, so that an answer is never one to another tool.
-    let asked = Asked { question, schema, by: before.by.clone(), ..Asked::new(wait) };
+    let asked = WaitQuestion { question, schema, by: before.by.clone(), ..WaitQuestion::new(wait) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => Confirmed::Open(waiting),
-        Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
-        Answer::There(_) => {
+        WaitAnswer::Open(waiting) => Confirmed::Open(waiting),
+        WaitAnswer::There(Value::Bool(true)) => Confirmed::Begun(before),
+        WaitAnswer::There(_) => {
             Confirmed::Refused(Box::new(Before { given: Some(Err(REJECTED.to_owned())), ..*before }))
         }
     })

@@ -3,7 +3,7 @@
 use super::calls::responded;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, Role};
-use crate::runtime::run::{Asked, Context};
+use crate::runtime::run::{Context, WaitQuestion};
 use crate::store::event::Event;
 use crate::{Name, Result};
 use serde_json::Value;
@@ -32,9 +32,10 @@ pub(super) fn mark(
 /// Waits for the answers to calls, and tells the conversation of them in the name of the user. Until all are there, the
 /// agent waits, and the run pauses when nothing else of it can go on. Gives the answers, in the order of the calls.
 pub(super) async fn answers(calls: Vec<Arc<FunctionCall>>, cx: &mut Context) -> Result<Vec<Value>> {
-    let asked = calls
-        .iter()
-        .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
+    let asked = calls.iter().map(|call| WaitQuestion {
+        call_id: Some(call.id.clone()),
+        ..WaitQuestion::new(Name::shared(&call.name))
+    });
     let values = cx.wait_for_all(asked.collect()).await?;
     let parts = calls.iter().zip(&values).map(|(call, value)| responded(call, Ok(value.clone())));
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));

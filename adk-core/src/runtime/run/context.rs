@@ -10,7 +10,7 @@ mod wait;
 pub(crate) use branch::Cut;
 pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
-pub(crate) use wait::{Answer, Asked};
+pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::memory::MemoryEntry;
 use super::{

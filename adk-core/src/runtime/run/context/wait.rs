@@ -23,7 +23,7 @@ impl Context {
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
         let name = name.into();
-        let mut values = self.wait_for_all(vec![Asked::new(name.clone())]).await?;
+        let mut values = self.wait_for_all(vec![WaitQuestion::new(name.clone())]).await?;
         record::read(record::escaped(values.pop().unwrap_or_default()), RecordOf::Wait(&name))
     }
 
@@ -38,12 +38,12 @@ impl Context {
         question: impl Into<String>,
         schema: Value,
     ) -> Result<Value> {
-        let asked = Asked { question: question.into(), schema, ..Asked::new(name.into()) };
+        let asked = WaitQuestion { question: question.into(), schema, ..WaitQuestion::new(name.into()) };
         Ok(self.wait_for_all(vec![asked]).await?.pop().unwrap_or_default())
     }
 
     /// Waits for several values from outside, and returns them in the order of the questions.
-    pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
+    pub(crate) async fn wait_for_all(&mut self, asked: Vec<WaitQuestion>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
         let now = self.time_of_waits(&asked).await?;
         let waits: Vec<_> = asked.into_iter().map(|asked| self.wait_of(asked, now)).collect();
@@ -52,8 +52,8 @@ impl Context {
         let answers = waits.into_iter().map(|wait| self.answer(wait));
         for answer in try_join_all(answers).await? {
             match answer {
-                Answer::There(value) => values.push(value),
-                Answer::Open(waiting) => open.push(*waiting),
+                WaitAnswer::There(value) => values.push(value),
+                WaitAnswer::Open(waiting) => open.push(*waiting),
             }
         }
         if open.is_empty() { Ok(values) } else { match self.run.park(open).await {} }
@@ -64,7 +64,7 @@ impl Context {
     /// # Errors
     /// When the store fails, or the answer is an error, such as that of a wait without an answer in
     /// time.
-    pub(crate) async fn ask(&mut self, asked: Asked) -> Result<Answer> {
+    pub(crate) async fn ask(&mut self, asked: WaitQuestion) -> Result<WaitAnswer> {
         let now = self.time_of_waits(std::slice::from_ref(&asked)).await?;
         let wait = self.wait_of(asked, now);
         self.answer(wait).await
@@ -72,7 +72,7 @@ impl Context {
 
     /// Returns the start of the timeouts of these questions, by the clock that their deadlines are
     /// compared with.
-    async fn time_of_waits(&self, asked: &[Asked]) -> Result<u64> {
+    async fn time_of_waits(&self, asked: &[WaitQuestion]) -> Result<u64> {
         match self.run.engine.waits() {
             Some(waits) if asked.iter().any(|asked| asked.timeout.is_some()) => waits.now().await,
             _ => Ok(now_micros()),
@@ -80,8 +80,8 @@ impl Context {
     }
 
     /// Numbers a question that is asked `now`, and returns its wait.
-    fn wait_of(&mut self, asked: Asked, now: u64) -> Wait {
-        let Asked { name, by, call_id, question, schema, timeout, otherwise } = asked;
+    fn wait_of(&mut self, asked: WaitQuestion, now: u64) -> Wait {
+        let WaitQuestion { name, by, call_id, question, schema, timeout, otherwise } = asked;
         let key = self.wait_key(name);
         let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
         // The engine keeps the first deadline, so it does not move when the run is executed again.
@@ -106,7 +106,7 @@ impl Context {
         Wait { key, session, waiting }
     }
 
-    async fn answer(&self, wait: Wait) -> Result<Answer> {
+    async fn answer(&self, wait: Wait) -> Result<WaitAnswer> {
         let (run, key) = (&self.run, wait.key.clone());
         if let Some(settled) = run.settle(&key.path) {
             settled.await?;
@@ -117,20 +117,20 @@ impl Context {
             Some(record) => Some(record),
             None => run.engine.answer(run.claim, wait).await?,
         };
-        let Some(answer) = answer else { return Ok(Answer::Open(open)) };
+        let Some(answer) = answer else { return Ok(WaitAnswer::Open(open)) };
         open.settle();
         if record::is_withdrawn(&answer) {
-            return Ok(Answer::Open(open));
+            return Ok(WaitAnswer::Open(open));
         }
         if is_failure(&answer) {
             run.failed(key.clone(), answer.clone());
         }
-        Ok(Answer::There(record::read(answer, RecordOf::Wait(&key.name))?))
+        Ok(WaitAnswer::There(record::read(answer, RecordOf::Wait(&key.name))?))
     }
 }
 
 /// The state of a question after it was asked.
-pub(crate) enum Answer {
+pub(crate) enum WaitAnswer {
     /// The answer has come.
     There(Value),
     /// The answer is still to come.
@@ -138,7 +138,7 @@ pub(crate) enum Answer {
 }
 
 /// A question to the outside.
-pub(crate) struct Asked {
+pub(crate) struct WaitQuestion {
     pub(crate) name: Name,
     /// The actor that may answer; `None` for the user who began the run.
     pub(crate) by: Option<AnsweredBy>,
@@ -153,7 +153,7 @@ pub(crate) struct Asked {
     pub(crate) otherwise: Option<Value>,
 }
 
-impl Asked {
+impl WaitQuestion {
     /// Creates a question that accepts any answer at any time.
     pub(crate) fn new(name: Name) -> Self {
         let (question, schema) = (String::new(), Value::Null);
