@@ -46,7 +46,7 @@ use crate::agents::about::{About, Parts};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
-use crate::runtime::run::{Context, Prepare, Prompt};
+use crate::runtime::run::{Context, Prepare, PromptSource};
 use crate::runtime::workflow::prepare_root;
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
@@ -63,7 +63,7 @@ pub struct LlmAgent {
     about: About,
     instruction: Instruction,
     /// What it says to itself and to all agents below it, where none above it does.
-    global: Option<Arc<dyn Prompt>>,
+    global: Option<Arc<dyn PromptSource>>,
     output: Option<Output>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,

@@ -2,7 +2,7 @@
 
 use super::template;
 use crate::panic::caught;
-use crate::runtime::run::{Context, Prompt, ReadonlyContext};
+use crate::runtime::run::{Context, PromptSource, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxError, BoxFuture, Error, ErrorKind, Name, Result};
@@ -53,7 +53,7 @@ impl Instruction {
     }
 
     /// As what is said to all agents below; nothing when it is empty.
-    pub(super) fn for_all(self) -> Option<Arc<dyn Prompt>> {
+    pub(super) fn for_all(self) -> Option<Arc<dyn PromptSource>> {
         match self.prompt() {
             Some("") => None,
             _ => Some(Arc::new(self)),
@@ -102,7 +102,7 @@ impl From<String> for Instruction {
     }
 }
 
-impl Prompt for Instruction {
+impl PromptSource for Instruction {
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(self.render(cx))
     }

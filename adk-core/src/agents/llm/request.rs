@@ -5,7 +5,7 @@ use super::toolbox::Toolbox;
 use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
-use crate::runtime::run::{Context, Prompt as _};
+use crate::runtime::run::{Context, PromptSource as _};
 
 /// What is between the paragraphs of a system instruction.
 const GAP: &str = "\n\n";

@@ -2,7 +2,7 @@
 
 use super::DynAgent;
 use crate::models::model::ModelRef;
-use crate::runtime::run::Prompt;
+use crate::runtime::run::PromptSource;
 use std::sync::Arc;
 
 /// How an agent takes part in transfers. Only agents that ask a model can hand over; any agent can be handed over to.
@@ -20,7 +20,7 @@ pub struct Handover<'a> {
     /// Its own model, which those below it use that have none.
     pub(crate) model: Option<&'a ModelRef>,
     /// What it says to all agents below it, where none above it does.
-    pub(crate) global: Option<&'a Arc<dyn Prompt>>,
+    pub(crate) global: Option<&'a Arc<dyn PromptSource>>,
     /// The agents below it, where it holds them itself.
     pub(crate) agents: &'a [Arc<dyn DynAgent>],
 }

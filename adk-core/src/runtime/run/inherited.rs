@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inherited {
     pub(crate) model: Option<ModelRef>,
-    pub(crate) global: Option<Global>,
+    pub(crate) global: Option<GlobalInstruction>,
     /// Whether the root is not a model agent. Global instructions of the agents below it are then
     /// ignored, as in ADK.
     pub(crate) is_settled: bool,
@@ -31,12 +31,12 @@ impl Context {
 /// An instruction for all agents below the agent that declares it, with the scope of the keys that
 /// it reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Global {
-    pub(crate) prompt: Arc<dyn Prompt>,
+pub(crate) struct GlobalInstruction {
+    pub(crate) prompt: Arc<dyn PromptSource>,
     pub(crate) scope: Option<Arc<KeyScope>>,
 }
 
-impl Global {
+impl GlobalInstruction {
     /// Renders the text for the next model call.
     pub(crate) async fn text(&self, cx: &mut Context) -> Result<String> {
         let own = std::mem::replace(&mut cx.scope, self.scope.clone());
@@ -47,7 +47,7 @@ impl Global {
 }
 
 /// A text that is rendered for each model call.
-pub(crate) trait Prompt: Send + Sync {
+pub(crate) trait PromptSource: Send + Sync {
     /// Renders the text with the current values of the state.
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>>;
 
@@ -55,8 +55,8 @@ pub(crate) trait Prompt: Send + Sync {
     fn fixed_len(&self) -> Option<usize>;
 }
 
-impl fmt::Debug for dyn Prompt {
+impl fmt::Debug for dyn PromptSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Prompt")
+        f.write_str("PromptSource")
     }
 }

@@ -7,7 +7,9 @@ use super::root::continues;
 use super::turn::run;
 use crate::flow::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
-use crate::runtime::run::{Context, Global, HandoverState, HandoverTarget, Inherited, KeyScope, Prepare};
+use crate::runtime::run::{
+    Context, GlobalInstruction, HandoverState, HandoverTarget, Inherited, KeyScope, Prepare,
+};
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
@@ -124,7 +126,7 @@ impl<'a> Team<'a> {
             top = hand.global.or(top);
         }
         above.model = near.cloned().or(above.model);
-        let own = top.map(|prompt| Global { prompt: prompt.clone(), scope: scope.cloned() });
+        let own = top.map(|prompt| GlobalInstruction { prompt: prompt.clone(), scope: scope.cloned() });
         above.global = above.global.or(own);
         Some(Arc::new(above))
     }
