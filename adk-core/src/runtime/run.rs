@@ -63,7 +63,7 @@ pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
 pub(crate) use handover::{HandoverState, HandoverTarget};
 pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};
-pub(crate) use lifecycle::Watch;
+pub(crate) use lifecycle::LifecycleReporter;
 pub(crate) use lost_waits::OpenWait;
 pub(crate) use meter::{Meter, count_again};
 pub(crate) use models::{Chain, Models};

@@ -91,7 +91,7 @@ impl Event {
 }
 
 /// An agent or block that has begun. A drop before its end reports a cancellation.
-pub(crate) struct Watch {
+pub(crate) struct LifecycleReporter {
     run: Arc<Run>,
     /// The fields that all events of the agent or block share, without metadata.
     event: Event,
@@ -100,7 +100,7 @@ pub(crate) struct Watch {
     ended: bool,
 }
 
-impl Watch {
+impl LifecycleReporter {
     /// Reports the start of the agent or block at the path of the context; `None` if such events
     /// are off.
     pub(crate) async fn begin(kind: NodeKind, cx: &Context) -> Option<Box<Self>> {
@@ -143,7 +143,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for LifecycleReporter {
     fn drop(&mut self) {
         if !self.ended {
             let (duration, outcome) = (self.since.elapsed(), LifecycleOutcome::Cancelled);

@@ -7,7 +7,7 @@ use super::{again, checkpoint, scopes};
 use crate::flow::Flow;
 use crate::panic::Caught;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
+use crate::runtime::run::{Context, Frame, KeyScope, LifecycleReporter, NothingWritten, in_span, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -156,7 +156,7 @@ fn is_seen(who: Who<'_>, cx: &Context) -> bool {
 }
 
 async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
-    let watch = Watch::begin(agent.meta().kind.into(), cx).await;
+    let watch = LifecycleReporter::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
     let ran = between(agent, who, cx).await;
     if has_span {

@@ -9,7 +9,7 @@ use super::lifecycle::{self, Begun, Who};
 use super::reads;
 use super::turn::{is_plain, plain, turn};
 use super::wired::Wired;
-use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
+use crate::runtime::run::{Context, Frame, LifecycleOutcome, LifecycleReporter, LoopEndReason, Meter};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use adk_spec::__private::Cost;
@@ -31,7 +31,7 @@ pub(super) struct Open {
     /// The meter around, of a block with a budget.
     meter: Option<Option<Arc<Meter>>>,
     /// Tells of its end, where that was asked for, and how it ended.
-    watch: Option<Box<(Box<Watch>, LifecycleOutcome)>>,
+    watch: Option<Box<(Box<LifecycleReporter>, LifecycleOutcome)>>,
 }
 
 impl Open {
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
 
     /// Tells that a block begins, and asks whether it runs.
     async fn begin(&self, who: Who<'_>, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Begun> {
-        let watch = Watch::begin(kind(&self.steps[at].kind), cx).await;
+        let watch = LifecycleReporter::begin(kind(&self.steps[at].kind), cx).await;
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
