@@ -58,7 +58,7 @@ pub use trace::{TraceCarrier, set_trace_carrier};
 pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
-pub(crate) use callback::{Place, Steps};
+pub(crate) use callback::{CallbackPlace, CallbackSteps};
 pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
 pub(crate) use handover::{HandoverState, HandoverTarget};

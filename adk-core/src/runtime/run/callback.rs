@@ -32,7 +32,7 @@ pub struct CallbackContext {
     branch: Option<Arc<str>>,
     call_id: Option<String>,
     pub(crate) overlay: Overlay,
-    pub(crate) steps: Steps,
+    pub(crate) steps: CallbackSteps,
     pub(crate) rules: WriteRules,
     /// The updated stored keys, and for a tool call their new values.
     pub(crate) updated: Vec<(Name, Value)>,
@@ -40,7 +40,7 @@ pub struct CallbackContext {
 
 /// The form in which side effects of a callback are recorded.
 #[derive(Clone, Debug)]
-pub(crate) enum Steps {
+pub(crate) enum CallbackSteps {
     /// Recorded calls of the agent, numbered by these counts.
     Numbered(CallCounts),
     /// Recorded calls of the agent. Updates of state are refused for this reason, because they have
@@ -51,7 +51,7 @@ pub(crate) enum Steps {
 }
 
 /// The place of a callback, from which its context is made.
-pub(crate) struct Place<'a> {
+pub(crate) struct CallbackPlace<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: &'a Option<Arc<KeyScope>>,
     pub(crate) agent: &'a Name,
@@ -60,14 +60,14 @@ pub(crate) struct Place<'a> {
     pub(crate) call_id: Option<&'a str>,
     pub(crate) overlay: Overlay,
     pub(crate) actions: ToolActions,
-    pub(crate) steps: Steps,
+    pub(crate) steps: CallbackSteps,
     pub(crate) rules: WriteRules,
 }
 
 accessors!(CallbackContext);
 
 impl CallbackContext {
-    pub(crate) fn new(place: Place<'_>) -> Self {
+    pub(crate) fn new(place: CallbackPlace<'_>) -> Self {
         Self {
             actions: place.actions,
             run: place.run.clone(),
@@ -85,16 +85,18 @@ impl CallbackContext {
 
     /// Refuses updates of state for this reason, because no slot can record them.
     pub(crate) fn refuse_updates(&mut self, why: &'static str) {
-        if let Steps::Numbered(calls) = &mut self.steps {
-            self.steps = Steps::Unslotted(std::mem::take(calls), why);
+        if let CallbackSteps::Numbered(calls) = &mut self.steps {
+            self.steps = CallbackSteps::Unslotted(std::mem::take(calls), why);
         }
     }
 
     /// Takes the counts of the calls of the agent, with those of this callback.
     pub(crate) fn take_calls(&mut self) -> Option<CallCounts> {
         match &mut self.steps {
-            Steps::Numbered(calls) | Steps::Unslotted(calls, _) => Some(std::mem::take(calls)),
-            Steps::Within(_) => None,
+            CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {
+                Some(std::mem::take(calls))
+            }
+            CallbackSteps::Within(_) => None,
         }
     }
 
@@ -121,11 +123,11 @@ impl CallbackContext {
     pub fn state(&mut self) -> State<'_> {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
         let updates = match &mut self.steps {
-            Steps::Unslotted(_, why) => Updates::Refused(why),
-            Steps::Numbered(calls) => {
+            CallbackSteps::Unslotted(_, why) => Updates::Refused(why),
+            CallbackSteps::Numbered(calls) => {
                 Updates::Agent { by, calls, written: Written::ByCallback(&mut self.updated) }
             }
-            Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
+            CallbackSteps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
         };
         State {
             run: &self.run,
@@ -140,8 +142,8 @@ impl CallbackContext {
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
         let calls = match &mut self.steps {
-            Steps::Numbered(calls) | Steps::Unslotted(calls, _) => Some((&self.path, calls)),
-            Steps::Within(_) => None,
+            CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => Some((&self.path, calls)),
+            CallbackSteps::Within(_) => None,
         };
         Artifacts { run: &self.run, overlay: &mut self.overlay, calls }
     }
@@ -185,7 +187,7 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let (Steps::Numbered(calls) | Steps::Unslotted(calls, _)) = &mut self.steps else {
+        let (CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _)) = &mut self.steps else {
             return work.await;
         };
         let index = calls.take(kind, &name);

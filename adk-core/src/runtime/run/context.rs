@@ -14,9 +14,9 @@ pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::memory::MemoryEntry;
 use super::{
-    AnnouncedKeys, Artifacts, CallbackContext, Caller, History, Inherited, KeyScope, Meter, Overlay, Place,
-    Run, RunConfig, State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, Written,
-    accessors,
+    AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History, Inherited,
+    KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan, Updates, WriteRules, Writer,
+    WriterKind, Written, accessors,
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
@@ -104,8 +104,8 @@ impl Context {
     /// [`give_back`](Self::give_back) ends it.
     pub(crate) fn callback(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
-        let steps = Steps::Numbered(std::mem::take(&mut self.frame.calls));
-        CallbackContext::new(Place {
+        let steps = CallbackSteps::Numbered(std::mem::take(&mut self.frame.calls));
+        CallbackContext::new(CallbackPlace {
             run: &self.run,
             scope: &self.scope,
             agent: self.author(),

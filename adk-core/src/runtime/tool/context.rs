@@ -5,8 +5,9 @@ use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
-    State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors, is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context, KeyScope,
+    Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors,
+    is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
@@ -219,7 +220,7 @@ impl ToolContext {
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
     /// [`give_back`](Self::give_back).
     pub(crate) fn callback(&mut self) -> CallbackContext {
-        let mut cx = CallbackContext::new(Place {
+        let mut cx = CallbackContext::new(CallbackPlace {
             run: &self.run,
             scope: &self.scope,
             agent: &self.agent,
@@ -228,7 +229,7 @@ impl ToolContext {
             call_id: Some(&self.call.id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
-            steps: Steps::Within(self.step.clone()),
+            steps: CallbackSteps::Within(self.step.clone()),
             rules: self.rules.clone(),
         });
         cx.updated = std::mem::take(&mut self.updated);
