@@ -14,15 +14,15 @@ use std::sync::{Arc, OnceLock, RwLock};
 #[derive(Debug)]
 pub(crate) struct KeyScope {
     outer: Option<Arc<KeyScope>>,
-    kind: Kind,
+    kind: ScopeKind,
     /// The mapped names, sorted.
-    names: Vec<Mapped>,
+    names: Vec<MappedName>,
     /// Stored keys that were written in this scope. `None` where reads do not depend on it.
     written: Option<RwLock<BTreeSet<Name>>>,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ScopeKind {
     /// The scope of a workflow. A name without a mapping is an own key, stored after this prefix.
     Closed(Prefix),
     /// The scope of an element. A name without a mapping belongs to the enclosing scope. Own keys
@@ -42,7 +42,7 @@ struct Prefix {
 }
 
 #[derive(Clone, Debug)]
-struct Mapped {
+struct MappedName {
     name: Name,
     /// The stored key for writes.
     key: Name,
@@ -52,16 +52,16 @@ struct Mapped {
 }
 
 /// The stored key for writes of a name.
-enum Place<'a> {
+enum KeyTarget<'a> {
     Itself,
-    Mapped(&'a Name),
+    MappedName(&'a Name),
     Own(&'a str),
 }
 
 impl KeyScope {
     /// Creates a scope where every name without a mapping is an own key, stored as `PLACE/name`.
     pub(crate) fn closed(outer: Option<Arc<KeyScope>>, place: Name) -> Self {
-        let kind = Kind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
+        let kind = ScopeKind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
         Self { outer, kind, names: Vec::new(), written: None }
     }
 
@@ -69,13 +69,13 @@ impl KeyScope {
     /// which are stored as `EACH[item]/name`. A key with that prefix has no value before this scope
     /// writes it.
     pub(crate) fn element(outer: Option<Arc<KeyScope>>, each: Name, item: u32) -> Self {
-        let kind = Kind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
+        let kind = ScopeKind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
         Self { outer, kind, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
     /// Creates a scope where names without a mapping are those of the enclosing scope.
     pub(crate) fn renames(outer: Option<Arc<KeyScope>>) -> Self {
-        Self { outer, kind: Kind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
+        Self { outer, kind: ScopeKind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
     /// Creates a scope with one own key, stored as `PLACE/name`. Other names are those of the
@@ -83,7 +83,7 @@ impl KeyScope {
     pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
         let key = Name::from(format!("{}{place}/{name}", around(outer.as_ref())));
         let mut scope = Self::renames(outer);
-        scope.insert(Mapped { name, key, read: None });
+        scope.insert(MappedName { name, key, read: None });
         scope
     }
 
@@ -94,21 +94,21 @@ impl KeyScope {
             Some(outer) => outer.write(write),
             None => write.clone(),
         };
-        self.insert(Mapped { name, key, read: Some(read) });
+        self.insert(MappedName { name, key, read: Some(read) });
     }
 
     /// Makes a name an own key.
     pub(crate) fn map_to_own(&mut self, name: Name) {
         let key = Name::from([self.prefix(), &*name].concat());
-        self.insert(Mapped { name, key, read: None });
+        self.insert(MappedName { name, key, read: None });
     }
 
     /// Maps a name to the key of the session with the same name.
     pub(crate) fn map_to_session(&mut self, name: Name) {
-        self.insert(Mapped { key: name.clone(), name, read: None });
+        self.insert(MappedName { key: name.clone(), name, read: None });
     }
 
-    fn insert(&mut self, mapped: Mapped) {
+    fn insert(&mut self, mapped: MappedName) {
         match self.names.binary_search_by(|other| other.name.cmp(&mapped.name)) {
             Ok(at) => self.names[at] = mapped,
             Err(at) => self.names.insert(at, mapped),
@@ -137,8 +137,8 @@ impl KeyScope {
     /// Returns the prefix of the own keys, or that of the nearest enclosing scope with own keys.
     fn prefix(&self) -> &str {
         match &self.kind {
-            Kind::Closed(prefix) | Kind::Element(prefix) => self.text(prefix),
-            Kind::Renames => around(self.outer.as_ref()),
+            ScopeKind::Closed(prefix) | ScopeKind::Element(prefix) => self.text(prefix),
+            ScopeKind::Renames => around(self.outer.as_ref()),
         }
     }
 
@@ -152,7 +152,7 @@ impl KeyScope {
         })
     }
 
-    fn mapped(&self, name: &str) -> Option<&Mapped> {
+    fn mapped(&self, name: &str) -> Option<&MappedName> {
         let at = self.names.binary_search_by(|mapped| mapped.name.as_str().cmp(name)).ok()?;
         self.names.get(at)
     }
@@ -161,33 +161,35 @@ impl KeyScope {
         self.written.as_ref().is_some_and(|written| read(written).contains(key))
     }
 
-    fn place(&self, name: &str) -> Place<'_> {
+    fn place(&self, name: &str) -> KeyTarget<'_> {
         for scope in self.outward() {
             match (scope.mapped(name), &scope.kind) {
-                (Some(mapped), _) => return Place::Mapped(&mapped.key),
-                (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => return Place::Itself,
-                (None, Kind::Closed(prefix)) => return Place::Own(scope.text(prefix)),
+                (Some(mapped), _) => return KeyTarget::MappedName(&mapped.key),
+                (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => {
+                    return KeyTarget::Itself;
+                }
+                (None, ScopeKind::Closed(prefix)) => return KeyTarget::Own(scope.text(prefix)),
                 (None, _) => {}
             }
         }
-        Place::Itself
+        KeyTarget::Itself
     }
 
     /// Returns the stored key for writes of a name.
     pub(crate) fn write(&self, name: &Name) -> Name {
         match self.place(name) {
-            Place::Itself => name.clone(),
-            Place::Mapped(key) => key.clone(),
-            Place::Own(prefix) => Name::from([prefix, name].concat()),
+            KeyTarget::Itself => name.clone(),
+            KeyTarget::MappedName(key) => key.clone(),
+            KeyTarget::Own(prefix) => Name::from([prefix, name].concat()),
         }
     }
 
     /// Returns the same key without an allocation for a new [`Name`], for a lookup.
     pub(crate) fn written_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         match self.place(name) {
-            Place::Itself => Cow::Borrowed(name),
-            Place::Mapped(key) => Cow::Borrowed(key),
-            Place::Own(prefix) => Cow::Owned([prefix, name].concat()),
+            KeyTarget::Itself => Cow::Borrowed(name),
+            KeyTarget::MappedName(key) => Cow::Borrowed(key),
+            KeyTarget::Own(prefix) => Cow::Owned([prefix, name].concat()),
         }
     }
 
@@ -206,13 +208,13 @@ impl KeyScope {
     fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
             let key = match (scope.mapped(name), &scope.kind) {
-                (Some(Mapped { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
+                (Some(MappedName { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
                     name = other;
                     continue;
                 }
                 (Some(mapped), _) => Cow::Borrowed(mapped.key.as_str()),
-                (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => break,
-                (None, Kind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
+                (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => break,
+                (None, ScopeKind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
                 (None, _) => continue,
             };
             return (Some(scope), key);
@@ -222,7 +224,7 @@ impl KeyScope {
 
     /// Returns false if the stored key belongs to an element that has not written it in this run.
     fn is_current(&self, key: &str) -> bool {
-        let is_in = |scope: &&Self| matches!(&scope.kind, Kind::Element(prefix) if key.starts_with(scope.text(prefix)));
+        let is_in = |scope: &&Self| matches!(&scope.kind, ScopeKind::Element(prefix) if key.starts_with(scope.text(prefix)));
         let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
     }
