@@ -66,7 +66,7 @@ pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};
 pub(crate) use lifecycle::LifecycleReporter;
 pub(crate) use lost_waits::OpenWait;
 pub(crate) use meter::{Meter, count_again};
-pub(crate) use models::{Chain, Models};
+pub(crate) use models::{ModelChain, Models};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};

@@ -8,7 +8,7 @@ use super::tools::RESERVED;
 use super::{LlmAgent, calls, compact, hooks, later, live, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
-use crate::runtime::run::{Chain, Context};
+use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
 use crate::store::engine::CallKind;
@@ -25,7 +25,7 @@ pub(super) const OWN_ID: &str = "adk-";
 /// A turn that runs.
 struct Turn<'a> {
     agent: &'a LlmAgent,
-    models: Chain,
+    models: ModelChain,
     tools: Toolbox<'a>,
     /// The model calls so far.
     number: u32,
@@ -227,7 +227,7 @@ impl<'a> Turn<'a> {
 type Fitting = (ModelResponse, Option<(Name, Value)>);
 
 /// The agent's models: its own, those of an agent above it, or the runner's.
-fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
+fn models(agent: &LlmAgent, cx: &Context) -> Result<ModelChain> {
     let above = cx.inherited.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
     cx.run.services.models.chain(own, &agent.settings.fallback)?.ok_or_else(|| {
@@ -258,7 +258,7 @@ fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
 pub(super) async fn counted(
     agent: &LlmAgent,
     kind: CallKind,
-    models: &Chain,
+    models: &ModelChain,
     request: Arc<ModelRequest>,
     cx: &mut Context,
 ) -> Result<Result<ModelResponse>> {

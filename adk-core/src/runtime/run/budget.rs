@@ -2,7 +2,7 @@
 //! after the call its real usage is counted.
 
 use super::meter::Meter;
-use super::{Chain, Context};
+use super::{Context, ModelChain};
 use crate::models::model::{ModelRequest, Usage};
 use crate::spec::{Budget, Price, Prices};
 use crate::sync::lock;
@@ -134,7 +134,7 @@ impl Context {
     /// # Errors
     /// [`ErrorKind::BudgetExceeded`] when a budget has too little left; [`ErrorKind::Config`] when
     /// the largest usage of the call is unknown.
-    pub(crate) async fn reserve(&self, models: &Chain, request: &ModelRequest) -> Result<Reservation> {
+    pub(crate) async fn reserve(&self, models: &ModelChain, request: &ModelRequest) -> Result<Reservation> {
         let mut held = Reservation::default();
         let around = std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
@@ -155,7 +155,7 @@ impl Context {
 
 /// Returns the largest possible usage of a call by any of the models, in tokens or in the smallest
 /// units of money.
-fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> u64 {
+fn needed(models: &ModelChain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> u64 {
     let input = request.input_tokens();
     let own = request.config.max_output_tokens.map(u64::from);
     let needs = models.iter().map(|model| {
@@ -170,7 +170,7 @@ fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budge
 }
 
 /// Checks that the highest cost of a call is known.
-fn check(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> Result<()> {
+fn check(models: &ModelChain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> Result<()> {
     let error = |message: String, help: &str| Err(Error::new(ErrorKind::Config, message).with_help(help));
     let Some(prices) = prices else {
         let message = format!("there is a budget of {budget}, and the runner has no prices");

@@ -20,7 +20,7 @@ pub(crate) struct Models {
 
 /// The models of an agent in the order in which they are asked.
 #[derive(Clone)]
-pub(crate) struct Chain {
+pub(crate) struct ModelChain {
     pub(crate) first: Arc<dyn Model>,
     pub(crate) fallback: Vec<Arc<dyn Model>>,
 }
@@ -43,13 +43,13 @@ impl Models {
     }
 
     /// Returns the models of an agent: its own, otherwise the runner's.
-    pub(crate) fn chain(&self, own: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<Option<Chain>> {
+    pub(crate) fn chain(&self, own: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<Option<ModelChain>> {
         let first = match own {
             None => self.default.clone(),
             Some(own) => Some(self.find(own)?),
         };
         let fallback = if fallback.is_empty() { self.fallback.clone() } else { self.find_all(fallback)? };
-        Ok(first.map(|first| Chain { first, fallback }))
+        Ok(first.map(|first| ModelChain { first, fallback }))
     }
 
     fn find_all(&self, models: &[ModelRef]) -> Result<Vec<Arc<dyn Model>>> {
@@ -76,7 +76,7 @@ impl Models {
     }
 }
 
-impl Chain {
+impl ModelChain {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.first).chain(&self.fallback)
     }

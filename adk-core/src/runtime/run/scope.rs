@@ -54,7 +54,7 @@ struct MappedName {
 /// The stored key for writes of a name.
 enum KeyTarget<'a> {
     Itself,
-    MappedName(&'a Name),
+    Mapped(&'a Name),
     Own(&'a str),
 }
 
@@ -164,7 +164,7 @@ impl KeyScope {
     fn place(&self, name: &str) -> KeyTarget<'_> {
         for scope in self.outward() {
             match (scope.mapped(name), &scope.kind) {
-                (Some(mapped), _) => return KeyTarget::MappedName(&mapped.key),
+                (Some(mapped), _) => return KeyTarget::Mapped(&mapped.key),
                 (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => {
                     return KeyTarget::Itself;
                 }
@@ -179,7 +179,7 @@ impl KeyScope {
     pub(crate) fn write(&self, name: &Name) -> Name {
         match self.place(name) {
             KeyTarget::Itself => name.clone(),
-            KeyTarget::MappedName(key) => key.clone(),
+            KeyTarget::Mapped(key) => key.clone(),
             KeyTarget::Own(prefix) => Name::from([prefix, name].concat()),
         }
     }
@@ -188,7 +188,7 @@ impl KeyScope {
     pub(crate) fn written_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         match self.place(name) {
             KeyTarget::Itself => Cow::Borrowed(name),
-            KeyTarget::MappedName(key) => Cow::Borrowed(key),
+            KeyTarget::Mapped(key) => Cow::Borrowed(key),
             KeyTarget::Own(prefix) => Cow::Owned([prefix, name].concat()),
         }
     }
