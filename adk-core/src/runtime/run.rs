@@ -147,7 +147,7 @@ pub(crate) struct Run {
     failures: failures::Failures,
     lost_waits: lost_waits::LostWaits,
     /// Reports of remote branches whose blocks were dropped before the branches ended.
-    left: Mutex<Vec<(remote::Report, Option<Arc<KeyScope>>)>>,
+    left: Mutex<Vec<(remote::PendingReport, Option<Arc<KeyScope>>)>>,
     /// The trace that the run continues, as text.
     pub(crate) trace_parent: Option<Box<str>>,
 }

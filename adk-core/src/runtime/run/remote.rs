@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The future report of a remote branch.
-pub(crate) type Report = BoxFuture<'static, Result<BranchReport>>;
+pub(crate) type PendingReport = BoxFuture<'static, Result<BranchReport>>;
 
 impl Run {
     /// Creates the run of a remote branch, which begins with the state of the run that sent it.
@@ -80,12 +80,12 @@ impl Run {
     }
 
     /// Keeps the report of a remote branch whose block was dropped first.
-    pub(crate) fn leave_behind(&self, report: Report, scope: Option<Arc<KeyScope>>) {
+    pub(crate) fn leave_behind(&self, report: PendingReport, scope: Option<Arc<KeyScope>>) {
         lock(&self.left).push((report, scope));
     }
 
     /// Takes the reports of remote branches whose blocks were dropped.
-    pub(crate) fn left_behind(&self) -> Vec<(Report, Option<Arc<KeyScope>>)> {
+    pub(crate) fn left_behind(&self) -> Vec<(PendingReport, Option<Arc<KeyScope>>)> {
         std::mem::take(&mut *lock(&self.left))
     }
 
