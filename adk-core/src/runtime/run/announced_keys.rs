@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 /// The keys that an agent has announced to write, for one execution of the agent.
 #[derive(Clone, Debug)]
-pub struct AnnouncedKeys(Repr);
+pub struct AnnouncedKeys(KeySource);
 
 #[derive(Clone, Debug)]
-enum Repr {
+enum KeySource {
     Constant(&'static AgentMeta<'static>),
-    Made(Arc<Made>),
+    Copied(Arc<CopiedKeys>),
     Anything,
 }
 
 #[derive(Debug)]
-struct Made {
+struct CopiedKeys {
     kind: AgentKind,
     keys: Vec<Key>,
 }
@@ -31,25 +31,25 @@ impl AnnouncedKeys {
     /// Returns the announced keys of a description.
     pub fn of(meta: &AgentMeta<'_>) -> Self {
         let keys = meta.writes.iter().map(Key::owned).collect();
-        Self(Repr::Made(Arc::new(Made { kind: meta.kind, keys })))
+        Self(KeySource::Copied(Arc::new(CopiedKeys { kind: meta.kind, keys })))
     }
 
     /// Returns the announced keys of a constant description.
     pub const fn constant(meta: &'static AgentMeta<'static>) -> Self {
-        Self(Repr::Constant(meta))
+        Self(KeySource::Constant(meta))
     }
 
     /// Allows any key of any type, for an agent that is only known at run time, such as one that a
     /// script describes. Writes of such an agent are not checked.
     pub const fn anything() -> Self {
-        Self(Repr::Anything)
+        Self(KeySource::Anything)
     }
 
     fn kind(&self) -> Option<AgentKind> {
         match &self.0 {
-            Repr::Constant(meta) => Some(meta.kind),
-            Repr::Made(made) => Some(made.kind),
-            Repr::Anything => None,
+            KeySource::Constant(meta) => Some(meta.kind),
+            KeySource::Copied(made) => Some(made.kind),
+            KeySource::Anything => None,
         }
     }
 
@@ -60,9 +60,9 @@ impl AnnouncedKeys {
 
     fn keys(&self) -> impl Iterator<Item = KeySpec<'_>> {
         let (constant, made): (&[KeySpec<'_>], &[Key]) = match &self.0 {
-            Repr::Constant(meta) => (meta.writes, &[]),
-            Repr::Made(made) => (&[], &made.keys),
-            Repr::Anything => (&[], &[]),
+            KeySource::Constant(meta) => (meta.writes, &[]),
+            KeySource::Copied(made) => (&[], &made.keys),
+            KeySource::Anything => (&[], &[]),
         };
         constant.iter().copied().chain(made.iter().map(Key::spec))
     }
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
     fn key(&self, name: &str) -> Option<KeySpec<'a>> {
         // Nearly every write takes this branch, which is five times as fast as the iterator over
         // all kinds.
-        if let WriterKind::Agent(AnnouncedKeys(Repr::Constant(meta))) = self.by {
+        if let WriterKind::Agent(AnnouncedKeys(KeySource::Constant(meta))) = self.by {
             return meta.writes.iter().find(|key| key.name == name).copied();
         }
         self.keys().find(|key| key.name == name)
