@@ -7,7 +7,7 @@
 //! call, the key, and the number of earlier updates of that key by the call. They take effect at
 //! once, while keys that the call sets wait for its response.
 
-use super::place::Placing;
+use super::origin::EventOrigin;
 use super::record::{self, RecordOf};
 use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state};
 use crate::store::engine::{
@@ -287,7 +287,7 @@ impl OfAgent<'_> {
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
         let marked = marked(json!({"update": format!("{key}@{}", step.index)}));
-        let draft = placing(run, by).draft(marked, pending)?;
+        let draft = origin(run, by).draft(marked, pending)?;
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
             update.starts_from(base);
@@ -453,8 +453,8 @@ async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
     }
 }
 
-fn placing(run: &Run, by: Caller<'_>) -> Placing {
-    Placing {
+fn origin(run: &Run, by: Caller<'_>) -> EventOrigin {
+    EventOrigin {
         author: by.agent.clone(),
         branch: by.branch.clone(),
         path: by.path.clone(),
@@ -466,7 +466,7 @@ fn placing(run: &Run, by: Caller<'_>) -> Placing {
 /// Creates the event of an update in a tool call.
 fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
     let mut event = marked(json!({"call": call, "update": update}));
-    placing(run, by).place(&mut event);
+    origin(run, by).place(&mut event);
     Draft::new(event)
 }
 

@@ -1,7 +1,7 @@
 //! The way of an event from an agent to the store and to the consumer.
 
 use super::{Context, Cut, Frame};
-use crate::runtime::run::place::{Placing, drafted, take_temp};
+use crate::runtime::run::origin::{EventOrigin, drafted, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::Event;
@@ -22,7 +22,7 @@ impl Context {
     /// [`MAX_DEPTH`](crate::MAX_DEPTH), or the event writes a key that was not announced, as with
     /// [`State::set`](crate::State::set).
     pub fn emit(&mut self, mut event: Event) -> impl Future<Output = Result<EventId>> + Send {
-        self.placing().place(&mut event);
+        self.origin().place(&mut event);
         // This is not an `async fn`: its future, and that of each caller, would hold the large
         // event.
         Emit::New(self, Arc::new(event))
@@ -106,8 +106,8 @@ impl Context {
             }
             let Event { id, timestamp, partial, .. } = *draft.event;
             // The keys of this event are stored keys already.
-            let placing = Placing { scope: None, ..self.placing() };
-            let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
+            let origin = EventOrigin { scope: None, ..self.origin() };
+            let given = origin.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
             draft.event = given.event;
             draft.temp.extend(given.temp);
             if is_last {
@@ -165,13 +165,13 @@ impl Context {
         if let Some(settled) = self.run.settle(&self.frame.path) {
             settled.await?;
         }
-        let (mut placing, rules) = (self.placing(), self.event_rules().cloned());
-        placing.scope.take_if(|_| is_stored_keys);
+        let (mut origin, rules) = (self.origin(), self.event_rules().cloned());
+        origin.scope.take_if(|_| is_stored_keys);
         let pending = std::mem::take(&mut self.overlay);
         let work = async move {
             let event = work.await?;
-            rules.map_or(Ok(()), |rules| rules.check_event(&event, &placing.path))?;
-            placing.draft(event, pending)
+            rules.map_or(Ok(()), |rules| rules.check_event(&event, &origin.path))?;
+            origin.draft(event, pending)
         };
         let id = self.commit(Body::Call(Box::pin(work))).await?;
         self.look_at_cut().await;
@@ -236,8 +236,8 @@ impl Context {
         drafted(event, self.scope.as_deref(), &self.frame.path, pending)
     }
 
-    fn placing(&self) -> Placing {
-        Placing {
+    fn origin(&self) -> EventOrigin {
+        EventOrigin {
             author: self.author().clone(),
             branch: self.branch.clone(),
             path: self.frame.path.clone(),

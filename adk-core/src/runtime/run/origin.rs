@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The origin of an event. The struct owns its fields, so that the event of a call can be completed
 /// where the call is made.
-pub(super) struct Placing {
+pub(super) struct EventOrigin {
     pub(super) author: Name,
     pub(super) branch: Option<Arc<str>>,
     pub(super) path: Path,
@@ -17,7 +17,7 @@ pub(super) struct Placing {
     pub(super) scope: Option<Arc<KeyScope>>,
 }
 
-impl Placing {
+impl EventOrigin {
     /// Writes the author, branch, path and run into an event.
     pub(super) fn place(self, event: &mut Event) {
         if event.author.is_empty() {
