@@ -26,7 +26,7 @@ pub(crate) struct Replay {
     session: Arc<Session>,
     /// Keys written up to the current point of the replay. Set only for a closed workflow.
     own: OnceLock<OwnKeys>,
-    events: Vec<Recorded>,
+    events: Vec<RecordedEvent>,
     /// The index of each event of this run in `events`, by its path and number.
     slots: HashMap<String, usize>,
     temp: HashMap<String, StateDelta>,
@@ -41,7 +41,7 @@ pub(crate) struct Replay {
     is_over: AtomicBool,
 }
 
-struct Recorded {
+struct RecordedEvent {
     event: Arc<Event>,
     /// The slot and the path of the event as text; `None` for an event of another run.
     own: Option<(String, String)>,
@@ -76,19 +76,19 @@ impl Replay {
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
-                return Recorded { event, own: None, is_update: false, call: None };
+                return RecordedEvent { event, own: None, is_update: false, call: None };
             }
             let path = event.path.to_string();
             if is_update(&event) {
                 let (slot, call) = of_update(&event, &path);
                 slots.insert(slot.clone(), index);
-                return Recorded { event, own: Some((slot, path)), is_update: true, call };
+                return RecordedEvent { event, own: Some((slot, path)), is_update: true, call };
             }
             let nth = counts.entry(path.clone()).or_default();
             let slot = format!("{path}!{nth}");
             *nth += 1;
             slots.insert(slot.clone(), index);
-            Recorded { event, own: Some((slot, path)), is_update: false, call: None }
+            RecordedEvent { event, own: Some((slot, path)), is_update: false, call: None }
         });
         let events: Vec<_> = recorded.collect();
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
@@ -278,7 +278,7 @@ impl Replay {
         let from = cursor.at;
         let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).filter(|wanted| *wanted != ALL);
         let wanted = wanted.max().unwrap_or_default();
-        while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
+        while let Some(RecordedEvent { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
                     || call.as_ref().is_some_and(|call| self.is_recorded(call))
@@ -365,7 +365,7 @@ impl Replay {
     /// Returns the number of recorded events at this path, updates excluded.
     pub(crate) fn recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
-        let is_own = |event: &Recorded| event.own.as_ref().is_some_and(|own| own.1 == path);
+        let is_own = |event: &RecordedEvent| event.own.as_ref().is_some_and(|own| own.1 == path);
         let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
         own.fold(0, |count, _| count.saturating_add(1))
     }
@@ -392,7 +392,7 @@ impl Replay {
             }
         };
         let own =
-            self.events.iter().filter_map(|Recorded { event, own, .. }| Some((event, &own.as_ref()?.1)));
+            self.events.iter().filter_map(|RecordedEvent { event, own, .. }| Some((event, &own.as_ref()?.1)));
         let mut after = own.skip_while(|(_, path)| !is_inside(path));
         after.any(|(event, path)| !is_inside(path) && is_around(event))
     }
@@ -408,7 +408,7 @@ impl Replay {
         let is_inside = |own: &(String, String)| is_of(&path, &own.1);
         let mut keys = Vec::new();
         let mut behind = 0;
-        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
+        for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
             behind = index + 1;
             self.written(event, slot, &mut keys);
@@ -422,7 +422,7 @@ impl Replay {
     pub(super) fn pass_by(&self, run: &Run, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
         let mut cursor = lock(&self.cursor);
         let mut keys = Vec::new();
-        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
+        for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|_| is_meant(&event.path)) else { continue };
             cursor.released.insert(index);
             self.written(event, slot, &mut keys);
@@ -452,7 +452,7 @@ impl Replay {
         let index = self.slots.get(slot).copied();
         let target = index.unwrap_or(ALL);
         self.turn(run, target).await;
-        let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
+        let Some(RecordedEvent { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
             return Ok(None);
         };
         check(event)?;
