@@ -521,7 +521,7 @@ impl Run {
         let mut all = lock(&self.waiting);
         let number = all.last_key_value().map_or(0, |(last, _)| last + 1);
         all.insert(number, waiting);
-        Waits { run: self, number }
+        WaitingGuard { run: self, number }
     }
 
     /// Returns the open waits, in the order in which they began.
@@ -530,12 +530,12 @@ impl Run {
     }
 }
 
-struct Waits<'a> {
+struct WaitingGuard<'a> {
     run: &'a Run,
     number: u64,
 }
 
-impl Drop for Waits<'_> {
+impl Drop for WaitingGuard<'_> {
     fn drop(&mut self) {
         lock(&self.run.waiting).remove(&self.number);
     }
