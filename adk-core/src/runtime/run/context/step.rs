@@ -150,15 +150,20 @@ where
     if !run.engine.records() {
         return work.await;
     }
-    let call =
-        Arc::new(Call { kind: key.kind, name: key.name.clone(), inputs, check, attempt: Mutex::default() });
+    let call = Arc::new(CallRecorder {
+        kind: key.kind,
+        name: key.name.clone(),
+        inputs,
+        check,
+        attempt: Mutex::default(),
+    });
     let made = call.clone();
     let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::of(&value)))) });
     record::read(recorded(&run, key, &call, work).await?, RecordOf::Step(&call.name))
 }
 
 /// The parts of the record of a call, without its result.
-struct Call {
+struct CallRecorder {
     kind: CallKind,
     name: Name,
     inputs: CallInputs,
@@ -174,7 +179,7 @@ struct Attempt {
     error: Option<Error>,
 }
 
-impl Call {
+impl CallRecorder {
     fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
         let what = format_args!("the result of step `{}`", self.name);
         let record = given.and_then(|encoded| {
@@ -197,7 +202,7 @@ impl Call {
 fn recorded<'a>(
     run: &'a Run,
     key: StepKey,
-    call: &'a Call,
+    call: &'a CallRecorder,
     work: BoxFuture<'static, Result<Value>>,
 ) -> BoxFuture<'a, Result<Value>> {
     Box::pin(async move {
