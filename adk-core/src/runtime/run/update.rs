@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The form in which the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
     /// Events of the agent.
-    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: Written<'a> },
+    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: WrittenKeys<'a> },
     /// Records under a tool call.
     Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
     /// No record: updates are refused for this reason.
@@ -44,7 +44,7 @@ pub(crate) struct Caller<'a> {
 }
 
 /// The list that collects the written stored keys.
-pub(crate) enum Written<'a> {
+pub(crate) enum WrittenKeys<'a> {
     /// The keys of all open turns; the keys of this turn begin at `first`.
     InTurn { keys: &'a mut Vec<Name>, first: usize },
     /// The keys of a callback, which its agent takes over when the callback ends.
@@ -61,7 +61,7 @@ impl Updates<'_> {
     }
 }
 
-impl Written<'_> {
+impl WrittenKeys<'_> {
     pub(crate) fn add(&mut self, key: &Name) {
         match self {
             Self::InTurn { keys, first } => {
@@ -127,7 +127,7 @@ pub(crate) struct CallPlace {
 }
 
 /// The slot of an update.
-struct At {
+struct UpdateSlot {
     path: Path,
     /// The text of the slot after the path.
     text: Name,
@@ -136,7 +136,7 @@ struct At {
 }
 
 /// An update, with the name of its key in the scope of the caller.
-struct Named<'a> {
+struct NamedUpdate<'a> {
     name: &'a str,
     scope: Option<&'a KeyScope>,
     update: Update,
@@ -223,7 +223,7 @@ impl State<'_> {
                 Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
             }
             Updates::Agent { by, calls, written } => {
-                let of = OfAgent { run, scope: *scope, by: *by, name, key };
+                let of = AgentUpdate { run, scope: *scope, by: *by, name, key };
                 Box::pin(of.make(overlay, calls, written, change))
             }
             Updates::Call { by, step, updated } => {
@@ -237,8 +237,8 @@ impl State<'_> {
                 Box::pin(async move {
                     let draft = of_call(run, by, &call, &update);
                     let text = Name::from(format!("{call}/{update}"));
-                    let at = At { path: by.path.clone(), text, is_in_call: true };
-                    let update = Named { name, scope, update: Update::new(key.clone(), draft, change) };
+                    let at = UpdateSlot { path: by.path.clone(), text, is_in_call: true };
+                    let update = NamedUpdate { name, scope, update: Update::new(key.clone(), draft, change) };
                     let stored = run.commit_update(at, update).await?;
                     let value = written_by(&stored, &key)?;
                     updated.push((key, Value::clone(&value)));
@@ -250,7 +250,7 @@ impl State<'_> {
 }
 
 /// An update by an agent or one of its callbacks.
-struct OfAgent<'a> {
+struct AgentUpdate<'a> {
     run: &'a Arc<Run>,
     scope: Option<&'a KeyScope>,
     by: Caller<'a>,
@@ -258,12 +258,12 @@ struct OfAgent<'a> {
     key: Name,
 }
 
-impl OfAgent<'_> {
+impl AgentUpdate<'_> {
     async fn make(
         self,
         overlay: &mut Overlay,
         calls: &mut CallCounts,
-        written: &mut Written<'_>,
+        written: &mut WrittenKeys<'_>,
         change: Change,
     ) -> Result<Arc<Value>> {
         let Self { run, scope, by, name, key } = self;
@@ -293,8 +293,8 @@ impl OfAgent<'_> {
             update.starts_from(base);
         }
         let text = Name::from(step.call().to_string());
-        let at = At { path: by.path.clone(), text, is_in_call: false };
-        match run.commit_update(at, Named { name, scope, update }).await {
+        let at = UpdateSlot { path: by.path.clone(), text, is_in_call: false };
+        match run.commit_update(at, NamedUpdate { name, scope, update }).await {
             Ok(stored) => {
                 let keys = stored.event.actions.state_delta.iter().chain(stored.temp.iter());
                 keys.for_each(|(key, _)| written.add(key));
@@ -343,9 +343,13 @@ impl Run {
         call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
     }
 
-    fn commit_update<'a>(self: &'a Arc<Self>, at: At, named: Named<'a>) -> BoxFuture<'a, Result<Stored>> {
+    fn commit_update<'a>(
+        self: &'a Arc<Self>,
+        at: UpdateSlot,
+        named: NamedUpdate<'a>,
+    ) -> BoxFuture<'a, Result<Stored>> {
         Box::pin(async move {
-            let Named { name, scope, update } = named;
+            let NamedUpdate { name, scope, update } = named;
             let key = update.key().clone();
             if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
                 && self.is_shared_with_call(&key)
@@ -353,9 +357,9 @@ impl Run {
                 let (tool, own) = (call.step.to_string(), at.to_string());
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
                 let text = Name::from(format!("{tool}/{own}"));
-                let around = At { path: call.path.clone(), text, is_in_call: true };
+                let around = UpdateSlot { path: call.path.clone(), text, is_in_call: true };
                 let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
-                let stored = outer.commit_update(around, Named { name, scope, update }).await?;
+                let stored = outer.commit_update(around, NamedUpdate { name, scope, update }).await?;
                 // The nested run and its tool call see the new value as well.
                 let value = written_by(&stored, &key)?;
                 Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
@@ -365,12 +369,12 @@ impl Run {
             if let Some(stored) = self.replayed(&at).await? {
                 return Ok(self.updated(scope, stored));
             }
-            self.make_update(at, Named { name, scope, update }).await
+            self.make_update(at, NamedUpdate { name, scope, update }).await
         })
     }
 
     /// Returns the recorded event of an update.
-    async fn replayed(&self, at: &At) -> Result<Option<Stored>> {
+    async fn replayed(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
         let Some(replay) = &self.replay else { return Ok(None) };
         if at.is_in_call {
             return Ok(replay.updated(self, &at.to_string()));
@@ -384,8 +388,8 @@ impl Run {
     }
 
     /// Makes an update that is not in the journal.
-    async fn make_update(self: &Arc<Self>, at: At, named: Named<'_>) -> Result<Stored> {
-        let Named { name, scope, mut update } = named;
+    async fn make_update(self: &Arc<Self>, at: UpdateSlot, named: NamedUpdate<'_>) -> Result<Stored> {
+        let NamedUpdate { name, scope, mut update } = named;
         let key = update.key().clone();
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
@@ -424,8 +428,8 @@ impl Run {
             let draft = of_call(self, by, call, &update);
             let text = Name::from(format!("{call}/{update}"));
             let update = Update::new(key.clone(), draft, Box::new(move |_| Ok(value.clone())));
-            let at = At { path: path.clone(), text, is_in_call: true };
-            self.commit_update(at, Named { name: key, scope: None, update }).await?;
+            let at = UpdateSlot { path: path.clone(), text, is_in_call: true };
+            self.commit_update(at, NamedUpdate { name: key, scope: None, update }).await?;
         }
         Ok(())
     }
@@ -445,7 +449,7 @@ impl Run {
     }
 }
 
-async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
+async fn commit(run: &Run, at: UpdateSlot, body: Body) -> Result<Stored> {
     let slot = run.slot(at.path, 0).of_update(at.text);
     match run.engine.commit(slot, body) {
         Reply::Ready(stored) => stored,
@@ -505,7 +509,7 @@ fn set_before(name: &str) -> Error {
         .with_help("use `update` for the key in the whole call, and `set` for others")
 }
 
-impl fmt::Display for At {
+impl fmt::Display for UpdateSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}!{}", self.path, self.text)
     }
