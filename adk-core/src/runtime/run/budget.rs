@@ -13,17 +13,17 @@ use tokio::sync::Notify;
 
 /// A budget with its usage and reservations.
 #[derive(Debug)]
-pub(super) struct Purse {
+pub(super) struct BudgetAccount {
     budget: Budget,
     /// The path of the block or agent; `None` for the budget of the run.
     owner: Option<String>,
-    state: Mutex<Account>,
+    state: Mutex<Balance>,
     freed: Notify,
 }
 
 /// Amounts in tokens, or in the smallest units of money.
 #[derive(Debug, Default)]
-struct Account {
+struct Balance {
     used: u64,
     reserved: u64,
 }
@@ -32,7 +32,7 @@ struct Account {
 #[derive(Debug, Default)]
 pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
 
-impl Purse {
+impl BudgetAccount {
     pub(super) fn new(budget: Budget, owner: Option<String>) -> Self {
         Self { budget, owner, state: Mutex::default(), freed: Notify::new() }
     }
@@ -89,7 +89,7 @@ impl Purse {
         }
     }
 
-    fn give_back(&self, need: u64) {
+    fn release(&self, need: u64) {
         let mut state = lock(&self.state);
         state.reserved = state.reserved.saturating_sub(need);
         drop(state);
@@ -100,8 +100,8 @@ impl Purse {
 impl Drop for Reservation {
     fn drop(&mut self) {
         for (meter, need) in self.0.drain(..) {
-            if let Some(purse) = &meter.purse {
-                purse.give_back(need);
+            if let Some(account) = &meter.account {
+                account.release(need);
             }
         }
     }
@@ -111,14 +111,15 @@ impl Context {
     /// Enters a part with a budget, and returns the meter of the enclosing part.
     pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
         let owner = Some(self.path().to_string());
-        let own = Meter::of_budget(Purse::new(budget, owner), self.meter.take());
+        let own = Meter::of_budget(BudgetAccount::new(budget, owner), self.meter.take());
         self.meter.replace(Arc::new(own))
     }
 
     /// Adds the budget of the run to its root context.
     pub(crate) fn with_budget(mut self) -> Self {
         if let Some(budget) = self.config().budget {
-            self.meter = Some(Arc::new(Meter::of_budget(Purse::new(budget, None), self.meter.take())));
+            self.meter =
+                Some(Arc::new(Meter::of_budget(BudgetAccount::new(budget, None), self.meter.take())));
         }
         self
     }
@@ -126,7 +127,7 @@ impl Context {
     /// Returns whether an enclosing part has a budget.
     pub(crate) fn has_budget(&self) -> bool {
         std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref())
-            .any(|meter| meter.purse.is_some())
+            .any(|meter| meter.account.is_some())
     }
 
     /// Reserves the largest possible usage of a call in each enclosing budget.
@@ -138,13 +139,13 @@ impl Context {
         let mut held = Reservation::default();
         let around = std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
-            let Some(purse) = &meter.purse else { continue };
+            let Some(account) = &meter.account else { continue };
             let prices = self.run.services.prices.as_deref();
-            if let Budget::Money(..) = purse.budget {
-                check(models, request, prices, purse.budget)?;
+            if let Budget::Money(..) = account.budget {
+                check(models, request, prices, account.budget)?;
             }
-            let need = needed(models, request, prices, purse.budget);
-            if !purse.reserve(need).await {
+            let need = needed(models, request, prices, account.budget);
+            if !account.reserve(need).await {
                 return Err(meter.exceed_budget(self.path()));
             }
             held.0.push((meter.clone(), need));

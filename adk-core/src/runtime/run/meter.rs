@@ -4,7 +4,7 @@
 //! A meter is not stored. A resumed run counts the records of its replay as it counted the original
 //! calls.
 
-use super::budget::Purse;
+use super::budget::BudgetAccount;
 use super::{Context, Run, perform};
 use crate::models::model::Usage;
 use crate::spec::{Limits, Spec};
@@ -26,7 +26,7 @@ pub(crate) struct Meter {
     /// The usage, in the order of [`Cost::ALL`].
     used: [AtomicU64; Cost::ALL.len()],
     /// The budget of a block, an agent or a run. A workflow has none.
-    pub(super) purse: Option<Purse>,
+    pub(super) account: Option<BudgetAccount>,
     /// The cost that exceeded its limit first, with its path. No cost means the budget.
     exceeded: OnceLock<(Option<Cost>, Path)>,
     /// The meter of the enclosing part.
@@ -39,12 +39,12 @@ pub(crate) struct Meter {
 impl Meter {
     fn new(workflow: Name, limits: Limits, outer: Option<Arc<Self>>) -> Self {
         let (used, exceeded) = (Default::default(), OnceLock::new());
-        Self { workflow, limits, used, purse: None, exceeded, outer, is_tool: false }
+        Self { workflow, limits, used, account: None, exceeded, outer, is_tool: false }
     }
 
     /// Creates the meter of a part with a budget.
-    pub(super) fn of_budget(purse: Purse, outer: Option<Arc<Self>>) -> Self {
-        Self { purse: Some(purse), ..Self::new(Name::default(), Limits::NONE, outer) }
+    pub(super) fn of_budget(account: BudgetAccount, outer: Option<Arc<Self>>) -> Self {
+        Self { account: Some(account), ..Self::new(Name::default(), Limits::NONE, outer) }
     }
 
     /// Creates the meter of an agent that is used as a tool.
@@ -85,15 +85,15 @@ impl Meter {
 
     /// Counts tokens and money in the budget, if the part has one.
     fn spend(&self, usage: &Usage, path: &Path) -> Result<()> {
-        match &self.purse {
-            Some(purse) if purse.spend(usage) => Err(self.exceed_budget(path)),
+        match &self.account {
+            Some(account) if account.spend(usage) => Err(self.exceed_budget(path)),
             _ => Ok(()),
         }
     }
 
     fn error(&self, cost: Option<Cost>) -> Error {
-        let cost = match (cost, &self.purse) {
-            (None, Some(purse)) => return purse.error(),
+        let cost = match (cost, &self.account) {
+            (None, Some(account)) => return account.error(),
             (cost, _) => cost.unwrap_or(Cost::Tokens),
         };
         let (workflow, word) = (&self.workflow, cost.word());
