@@ -254,7 +254,7 @@ impl Run {
     /// Returns the keys that hold only the writes of this run. `None` if the workflow is not
     /// closed.
     pub(crate) fn own(&self) -> Option<&OwnKeys> {
-        self.replay.as_deref().and_then(Replay::own).or_else(|| self.live_own())
+        self.replay.as_deref().and_then(Replay::own_keys).or_else(|| self.live_own())
     }
 
     /// Returns the same keys as the store has them, also during a replay.
@@ -265,7 +265,7 @@ impl Run {
     /// Makes `own` the keys that hold the writes of this run.
     pub(crate) fn closed_over(&self, own: OwnKeys) {
         if let Some(replay) = &self.replay {
-            replay.closed_over(&own);
+            replay.set_own_keys(&own);
         }
         let _ = self.delivery.own.set(Box::new(own));
     }

@@ -282,7 +282,7 @@ pub(super) async fn ended<T>(
 ) -> Result<T> {
     let ended = step.await;
     if let Some(replay) = &run.replay {
-        replay.call_ended(&run, || format!("{path}:{of}"));
+        replay.end_call(&run, || format!("{path}:{of}"));
     }
     let ended = ended?;
     if !of.is_made() {

@@ -152,7 +152,7 @@ pub(super) async fn run(
 fn may_begin(cx: &mut Context) -> bool {
     align(cx);
     !cx.is_recorded(CallKind::Model, &call::MODEL)
-        || cx.run.replay.as_ref().is_some_and(|replay| replay.goes_on_with_summary(cx.path()))
+        || cx.run.replay.as_ref().is_some_and(|replay| replay.continues_with_summary(cx.path()))
 }
 
 /// Whether the record holds a summary that comes before the next model call.

@@ -60,7 +60,7 @@ impl Context {
         self.run.counted(spent.calls);
         self.count_again(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
-        replay.map(|replay| replay.pass_by(&self.run, is_meant)).unwrap_or_default()
+        replay.map(|replay| replay.skip(&self.run, is_meant)).unwrap_or_default()
     }
 }
 

@@ -80,7 +80,7 @@ impl Replay {
             }
             let path = event.path.to_string();
             if is_update(&event) {
-                let (slot, call) = of_update(&event, &path);
+                let (slot, call) = update_slot(&event, &path);
                 slots.insert(slot.clone(), index);
                 return RecordedEvent { event, own: Some((slot, path)), is_update: true, call };
             }
@@ -138,7 +138,7 @@ impl Replay {
     }
 
     /// Returns whether the next recorded event of this path is a summary.
-    pub(crate) fn goes_on_with_summary(&self, path: &Path) -> bool {
+    pub(crate) fn continues_with_summary(&self, path: &Path) -> bool {
         let path = path.to_string();
         let nth = lock(&self.seen).get(&path).copied().unwrap_or_default();
         self.event(&path, nth).is_some_and(|event| is_summary(event))
@@ -155,13 +155,13 @@ impl Replay {
     }
 
     /// Returns the keys of a closed workflow up to the current point; `None` after the replay.
-    pub(crate) fn own(&self) -> Option<&OwnKeys> {
+    pub(crate) fn own_keys(&self) -> Option<&OwnKeys> {
         if self.is_over() { None } else { self.own.get() }
     }
 
     /// Sets the keys that hold the writes of the run. `live` gets all recorded writes at once, as
     /// in the store.
-    pub(crate) fn closed_over(&self, live: &OwnKeys) {
+    pub(crate) fn set_own_keys(&self, live: &OwnKeys) {
         let _ = self.own.set(live.copy());
         let own = self.events.iter().filter(|recorded| recorded.own.is_some());
         own.for_each(|recorded| live.record_event(&recorded.event));
@@ -173,7 +173,7 @@ impl Replay {
 
     /// Returns the slot of the next event of this path. Events of one path are emitted in the order
     /// of the log.
-    fn slot_of(&self, path: &Path) -> String {
+    fn take_slot(&self, path: &Path) -> String {
         let path = path.to_string();
         let mut seen = lock(&self.seen);
         let nth = seen.entry(path.clone()).or_default();
@@ -191,8 +191,8 @@ impl Replay {
     }
 
     /// Returns the number of rounds that the loop at that path has begun.
-    pub(crate) fn rounds_begun(&self, of: &Path) -> u32 {
-        let block = format!("{of}#");
+    pub(crate) fn rounds_begun(&self, block: &Path) -> u32 {
+        let block = format!("{block}#");
         let number = |key: &str| {
             let rest = key.strip_prefix(&*block)?;
             rest[..rest.find(|found: char| !found.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
@@ -240,7 +240,7 @@ impl Replay {
     }
 
     /// Returns the slot of the next recorded event, which no agent has emitted.
-    pub(crate) fn next(&self) -> Option<String> {
+    pub(crate) fn next_unemitted(&self) -> Option<String> {
         let at = lock(&self.cursor).at;
         self.events[at.min(self.events.len())..].iter().find_map(|event| Some(event.own.as_ref()?.0.clone()))
     }
@@ -255,12 +255,12 @@ impl Replay {
     }
 
     /// Waits until every event before `target` is applied.
-    async fn turn(&self, run: &Run, target: usize) {
+    async fn wait_until(&self, run: &Run, target: usize) {
         let _held = Counted::new(&run.outbox().held);
         poll_fn(|task| {
             let mut cursor = lock(&self.cursor);
             cursor.waiting.push((target, task.waker().clone()));
-            self.pass(run, &mut cursor);
+            self.advance(run, &mut cursor);
             if cursor.at < target.min(self.events.len()) {
                 return Poll::Pending;
             }
@@ -274,7 +274,7 @@ impl Replay {
     /// Applies events that are not emitted again: events of other runs, of cancelled branches, and
     /// of finished agents. An event of a finished agent applies only when the walk has reached that
     /// agent or a later step, because an earlier block must read the state of its own time.
-    fn pass(&self, run: &Run, cursor: &mut Cursor) {
+    fn advance(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
         let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).filter(|wanted| *wanted != ALL);
         let wanted = wanted.max().unwrap_or_default();
@@ -319,13 +319,13 @@ impl Replay {
     }
 
     /// Records that the branches with this path prefix were cancelled.
-    pub(crate) fn cancelled(&self, run: &Run, prefix: String) {
+    pub(crate) fn drop_branches(&self, run: &Run, prefix: String) {
         if self.is_over() {
             return;
         }
         let mut cursor = lock(&self.cursor);
         cursor.gone.push(prefix);
-        self.pass(run, &mut cursor);
+        self.advance(run, &mut cursor);
     }
 
     /// Returns whether a call is answered from its record.
@@ -335,7 +335,7 @@ impl Replay {
 
     /// Returns the recorded update of a tool call. A repeated call may make other updates, so an
     /// update does not wait for its turn.
-    pub(super) fn updated(&self, run: &Run, slot: &str) -> Option<Stored> {
+    pub(super) fn replay_update(&self, run: &Run, slot: &str) -> Option<Stored> {
         let index = *self.slots.get(slot)?;
         let event = self.events.get(index)?.event.clone();
         self.release(run, |at, _| at == index);
@@ -344,26 +344,26 @@ impl Replay {
     }
 
     /// Ends a tool call, and releases its recorded updates that the call did not repeat.
-    pub(crate) fn call_ended(&self, run: &Run, call: impl Fn() -> String) {
+    pub(crate) fn end_call(&self, run: &Run, call: impl Fn() -> String) {
         if !self.is_over() && self.events.iter().any(|event| event.call.is_some()) {
             let call = call();
-            self.release(run, |_, of| of == call);
+            self.release(run, |_, other| other == call);
         }
     }
 
-    fn release(&self, run: &Run, is_meant: impl Fn(usize, &str) -> bool) {
+    fn release(&self, run: &Run, is_match: impl Fn(usize, &str) -> bool) {
         if self.is_over() {
             return;
         }
         let mut cursor = lock(&self.cursor);
         let calls =
             self.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
-        cursor.released.extend(calls.filter(|(at, call)| is_meant(*at, call)).map(|(at, _)| at));
-        self.pass(run, &mut cursor);
+        cursor.released.extend(calls.filter(|(at, call)| is_match(*at, call)).map(|(at, _)| at));
+        self.advance(run, &mut cursor);
     }
 
     /// Returns the number of recorded events at this path, updates excluded.
-    pub(crate) fn recorded(&self, path: &Path) -> u32 {
+    pub(crate) fn count_recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
         let is_own = |event: &RecordedEvent| event.own.as_ref().is_some_and(|own| own.1 == path);
         let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
@@ -371,8 +371,8 @@ impl Replay {
     }
 
     /// Waits for the end of the replay.
-    pub(crate) async fn rest(&self, run: &Run) {
-        self.turn(run, ALL).await;
+    pub(crate) async fn wait_for_end(&self, run: &Run) {
+        self.wait_until(run, ALL).await;
     }
 
     /// Returns whether the journal contains an event from after a block in `branch`. Steps of one
@@ -399,40 +399,40 @@ impl Replay {
 
     /// Returns the end of a finished agent and the keys that it wrote, after all of its events are
     /// applied.
-    pub(crate) async fn finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
+    pub(crate) async fn replay_finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
         if self.done.is_empty() {
             return None;
         }
         let path = path.to_string();
         let done = self.done.get(&path)?;
-        let is_inside = |own: &(String, String)| is_of(&path, &own.1);
+        let is_inside = |own: &(String, String)| is_of_agent(&path, &own.1);
         let mut keys = Vec::new();
-        let mut behind = 0;
+        let mut end = 0;
         for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
-            behind = index + 1;
-            self.written(event, slot, &mut keys);
+            end = index + 1;
+            self.collect_keys(event, slot, &mut keys);
         }
-        self.turn(run, behind).await;
+        self.wait_until(run, end).await;
         Some((done.clone(), keys))
     }
 
     /// Releases the events at the matching paths, whose agents do not run again, and returns the
     /// keys that they wrote.
-    pub(super) fn pass_by(&self, run: &Run, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
+    pub(super) fn skip(&self, run: &Run, is_match: impl Fn(&Path) -> bool) -> Vec<Name> {
         let mut cursor = lock(&self.cursor);
         let mut keys = Vec::new();
         for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
-            let Some((slot, _)) = own.as_ref().filter(|_| is_meant(&event.path)) else { continue };
+            let Some((slot, _)) = own.as_ref().filter(|_| is_match(&event.path)) else { continue };
             cursor.released.insert(index);
-            self.written(event, slot, &mut keys);
+            self.collect_keys(event, slot, &mut keys);
         }
-        self.pass(run, &mut cursor);
+        self.advance(run, &mut cursor);
         keys
     }
 
     /// Adds the keys that an event wrote.
-    fn written(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
+    fn collect_keys(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
         let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
         keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
         let unwritten = event.unwritten();
@@ -443,7 +443,7 @@ impl Replay {
 
     /// Answers the event of a slot from the journal in its turn; `None` after the replay, if the
     /// journal does not contain it.
-    pub(super) async fn turn_of(
+    pub(super) async fn replay_event(
         &self,
         run: &Run,
         slot: &str,
@@ -451,7 +451,7 @@ impl Replay {
     ) -> Result<Option<Stored>> {
         let index = self.slots.get(slot).copied();
         let target = index.unwrap_or(ALL);
-        self.turn(run, target).await;
+        self.wait_until(run, target).await;
         let Some(RecordedEvent { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
             return Ok(None);
         };
@@ -461,7 +461,7 @@ impl Replay {
         if cursor.at == target {
             self.apply(run, event, own);
             cursor.at += 1;
-            self.pass(run, &mut cursor);
+            self.advance(run, &mut cursor);
             self.wake(&mut cursor);
         }
         let temp = self.temp.get(slot).cloned().unwrap_or_default();
@@ -474,11 +474,11 @@ fn is_summary(event: &Event) -> bool {
 }
 
 /// Returns the slot of an update, and the key of the tool call that made it.
-fn of_update(event: &Event, path: &str) -> (String, Option<String>) {
-    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
-    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str());
-    let update = of("update").unwrap_or_default();
-    match of("call") {
+fn update_slot(event: &Event, path: &str) -> (String, Option<String>) {
+    let metadata = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
+    let field = |key: &str| metadata.and_then(|metadata| metadata.get(key)?.as_str());
+    let update = field("update").unwrap_or_default();
+    match field("call") {
         Some(call) => (format!("{path}!{call}/{update}"), Some(format!("{path}:{call}"))),
         None => (format!("{path}!update/{update}"), None),
     }
@@ -493,7 +493,7 @@ fn first_turn(path: &str) -> &str {
 
 /// Returns whether `path` belongs to the agent at `own`: the path itself, a later turn, or a path
 /// below one of them.
-fn is_of(own: &str, path: &str) -> bool {
+fn is_of_agent(own: &str, path: &str) -> bool {
     let Some(rest) = path.strip_prefix(own) else { return false };
     match rest.as_bytes().first() {
         None | Some(b'/') => true,
@@ -511,25 +511,25 @@ pub(super) async fn commit(
     passed: Range<u32>,
     body: Body,
 ) -> Result<Stored> {
-    let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
+    let Some(replay) = &run.replay else { return commit_new(&run, path, nth, body).await };
     let now = match &body {
         Body::Ready(draft) => Some(&draft.event),
         Body::Call(_) | Body::Update(_) => None,
     };
-    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event, &path));
-    let slot = replay.slot_of(&path);
+    let check = |event: &Event| now.map_or(Ok(()), |now| check_same(now, event, &path));
+    let slot = replay.take_slot(&path);
     for summary in passed {
-        replay.turn_of(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
+        replay.replay_event(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
     }
-    let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
-        return new(&run, path, nth, body).await;
+    let Some(stored) = replay.replay_event(&run, &slot, check).await.map_err(|error| error.at(&path))? else {
+        return commit_new(&run, path, nth, body).await;
     };
     // Rounds of one turn have different paths, but one count of events.
     let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
     Ok(Stored { temp, ..stored })
 }
 
-async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
+async fn commit_new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
     match run.engine.commit(run.slot(path, nth), body) {
         Reply::Ready(stored) => stored,
         Reply::Later(stored) => stored.await,
@@ -537,7 +537,7 @@ async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
 }
 
 /// Checks that a repeated event equals the recorded event.
-fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
+fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     if now.author == then.author && now.content == then.content && now.actions == then.actions {
         return Ok(());
     }
@@ -546,7 +546,7 @@ fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     let changed: Vec<_> = names.into_iter().filter(|name| now.get(*name) != then.get(*name)).collect();
     let Some(first) = changed.first() else { return Ok(()) };
     let show =
-        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shortened(part.to_string()));
+        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shorten(part.to_string()));
     let message = format!(
         "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
         show(now.get(*first)),
@@ -578,7 +578,7 @@ fn parts(event: &Event) -> BTreeMap<String, Value> {
 }
 
 /// Shortens a text for a message.
-fn shortened(mut text: String) -> String {
+fn shorten(mut text: String) -> String {
     const MOST: usize = 120;
     if text.len() > MOST {
         text.truncate(text.floor_char_boundary(MOST));

@@ -377,13 +377,13 @@ impl Run {
     async fn replayed(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
         let Some(replay) = &self.replay else { return Ok(None) };
         if at.is_in_call {
-            return Ok(replay.updated(self, &at.to_string()));
+            return Ok(replay.replay_update(self, &at.to_string()));
         }
         if replay.is_over() {
             return Ok(None);
         }
         let slot = at.to_string();
-        let stored = replay.turn_of(self, &slot, |_| Ok(())).await;
+        let stored = replay.replay_event(self, &slot, |_| Ok(())).await;
         stored.map_err(|error| error.at(&at.path))
     }
 

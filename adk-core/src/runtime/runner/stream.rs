@@ -380,7 +380,7 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
 impl Run {
     /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
     fn left_over(&self) -> Option<Error> {
-        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
+        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next_unemitted()?;
         let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
         let message =
             format!("the journal of run `{}` continues with event `{next}`, which no agent emits", self.id);

@@ -459,8 +459,8 @@ impl JoinState<'_> {
 #[inline(never)]
 fn cancelled(cx: &Context) {
     if let Some(replay) = &cx.run.replay {
-        replay.cancelled(&cx.run, format!("{}/", cx.path()));
-        replay.cancelled(&cx.run, format!("{}[", cx.path()));
+        replay.drop_branches(&cx.run, format!("{}/", cx.path()));
+        replay.drop_branches(&cx.run, format!("{}[", cx.path()));
     }
 }
 

@@ -129,14 +129,14 @@ impl Context {
         self.go_to(At::Turn(turn));
         (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
-        if let Some(replay) = run.replay.as_ref().filter(|replay| replay.recorded(&self.frame.path) == 0) {
-            replay.rest(&run).await;
+        if let Some(replay) = run.replay.as_ref().filter(|replay| replay.count_recorded(&self.frame.path) == 0) {
+            replay.wait_for_end(&run).await;
         }
     }
 
     /// Returns whether this turn has emitted an event that is not in the journal.
     pub(crate) fn has_added(&self) -> bool {
-        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.recorded(&self.frame.path));
+        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.count_recorded(&self.frame.path));
         recorded == 0 || self.frame.emits > recorded
     }
 

@@ -61,7 +61,7 @@ impl Context {
     pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
         Box::pin(async move {
             let run = self.run.clone();
-            let (done, keys) = run.replay.as_ref()?.finished(&run, &self.frame.path).await?;
+            let (done, keys) = run.replay.as_ref()?.replay_finished(&run, &self.frame.path).await?;
             run.skipped(done.usage);
             self.count_again(&done.usage, 0);
             for key in keys {
