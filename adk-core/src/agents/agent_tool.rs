@@ -90,7 +90,7 @@ impl AgentTool {
         let inner = cx.inner(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
             let key = Name::shared(&stored(inner.scope.as_deref(), input));
-            inner.run.begin_with(&key, request.clone().into());
+            inner.run.preset(&key, request.clone().into());
             if let Some(scope) = &inner.scope {
                 scope.wrote(&key);
             }
@@ -109,7 +109,7 @@ impl AgentTool {
         cx: &mut ToolContext,
     ) -> Result<Value, ToolError> {
         let run = inner.run.clone();
-        let temps = run.temps();
+        let temps = run.temp_keys();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
             let key = |name| Name::shared(&stored(inner.scope.as_deref(), name));
@@ -155,7 +155,7 @@ impl AgentTool {
 
 /// Nobody could answer it: its session is gone when the call ends.
 fn waits(run: &Run) -> ToolError {
-    let ids: Vec<_> = run.waiting().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+    let ids: Vec<_> = run.open_waits().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
     ToolError::failed(format!(
         "the agent waits for {} from outside, which an agent that is used as a tool cannot",
         ids.join(", ")

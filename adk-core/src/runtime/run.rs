@@ -209,7 +209,7 @@ impl Run {
     /// with `delta` on top, and on the artifacts of the session itself. Events of the run are not
     /// stored. Its steps are recorded under `call`; without a `call`, the engine records the tool
     /// call as a whole.
-    pub(crate) fn inside(
+    pub(crate) fn for_agent_tool(
         outer: &Arc<Run>,
         delta: &StateDelta,
         call: Option<Name>,
@@ -227,10 +227,10 @@ impl Run {
         run.within = within;
         run.within_call = Some(Box::new(within_call));
         *write(&run.delivery.temp) = read(&outer.delivery.temp).clone();
-        if let Some(own) = outer.own() {
+        if let Some(own) = outer.own_keys() {
             let own = own.copy();
             own.record(delta);
-            run.closed_over(own);
+            run.set_own_keys(own);
         }
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());
@@ -240,12 +240,12 @@ impl Run {
     }
 
     /// Sets a stored key before the run begins.
-    pub(crate) fn begin_with(&self, key: &str, value: Value) {
+    pub(crate) fn preset(&self, key: &str, value: Value) {
         let value = Arc::new(value);
         if Scope::of(key) == Scope::Temp {
             return self.set_temp(Name::shared(key), value);
         }
-        if let Some(own) = self.live_own() {
+        if let Some(own) = self.live_own_keys() {
             own.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
         }
         self.session().preset(Name::shared(key), value);
@@ -253,17 +253,17 @@ impl Run {
 
     /// Returns the keys that hold only the writes of this run. `None` if the workflow is not
     /// closed.
-    pub(crate) fn own(&self) -> Option<&OwnKeys> {
-        self.replay.as_deref().and_then(Replay::own_keys).or_else(|| self.live_own())
+    pub(crate) fn own_keys(&self) -> Option<&OwnKeys> {
+        self.replay.as_deref().and_then(Replay::own_keys).or_else(|| self.live_own_keys())
     }
 
     /// Returns the same keys as the store has them, also during a replay.
-    pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
+    pub(crate) fn live_own_keys(&self) -> Option<&OwnKeys> {
         self.delivery.live_own()
     }
 
     /// Makes `own` the keys that hold the writes of this run.
-    pub(crate) fn closed_over(&self, own: OwnKeys) {
+    pub(crate) fn set_own_keys(&self, own: OwnKeys) {
         if let Some(replay) = &self.replay {
             replay.set_own_keys(&own);
         }
@@ -298,7 +298,7 @@ impl Run {
     }
 
     /// Attaches the record of a new run to its first commit, with the session as it is now.
-    pub(crate) fn begins_with(&mut self, record: RunRecord) {
+    pub(crate) fn attach_record(&mut self, record: RunRecord) {
         self.began = self.delivery.session.len() as u64;
         let state = self.delivery.session.state().into_iter().collect();
         let record = RunRecord { state, begins: self.began, is_queued: false, ..record };
@@ -329,7 +329,7 @@ impl Run {
     }
 
     /// Computes the deadline from the settings, for a run that has already taken some time.
-    pub(crate) fn limit(&mut self, taken: Duration) {
+    pub(crate) fn set_deadline(&mut self, taken: Duration) {
         self.deadline = self.config.deadline.and_then(|longest| {
             // A deadline that overflows the clock counts as no deadline.
             let deadline = Instant::now().checked_add(longest.saturating_sub(taken))?;
@@ -338,7 +338,7 @@ impl Run {
     }
 
     /// Continues a claimed run, and returns its claim.
-    pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
+    pub(crate) fn resume(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
         self.is_registered = true;
@@ -364,18 +364,18 @@ impl Run {
         if key.starts_with("temp:") {
             return self.delivery.temp(key);
         }
-        let value = match self.own().filter(|own| own.has(key)) {
+        let value = match self.own_keys().filter(|own| own.has(key)) {
             Some(own) => own.get(key)?,
             None => self.session().get(key)?,
         };
         match secret::kept(key, &value) {
-            Some(name) => self.kept(name),
+            Some(name) => self.secret(name),
             None => Some(value),
         }
     }
 
     /// Returns a secret that the run keeps under a name.
-    pub(crate) fn kept(&self, name: &str) -> Option<Arc<Value>> {
+    pub(crate) fn secret(&self, name: &str) -> Option<Arc<Value>> {
         self.delivery.temp(name)
     }
 
@@ -388,7 +388,7 @@ impl Run {
     }
 
     /// Returns the `temp:` keys that hold a value.
-    pub(crate) fn temps(&self) -> StateDelta {
+    pub(crate) fn temp_keys(&self) -> StateDelta {
         let temp = read(&self.delivery.temp);
         let keys = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
         keys.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -430,7 +430,7 @@ impl Run {
     }
 
     /// Returns the recorded result of a call, if the engine has handed it over.
-    pub(crate) fn recorded(&self, key: &StepKey) -> Option<Value> {
+    pub(crate) fn recorded_result(&self, key: &StepKey) -> Option<Value> {
         self.record_of(key, Value::clone)
     }
 
@@ -473,7 +473,7 @@ impl Run {
 
     /// Marks an agent as finished, with the next commit. An engine above the store gets no mark,
     /// because it executes the agent again and answers its calls.
-    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+    pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         if !self.engine.records() {
             return;
         }
@@ -485,20 +485,20 @@ impl Run {
 
     /// Takes the agents that have finished since the last commit, for a run without further
     /// commits.
-    pub(crate) fn last_finished(&self) -> Vec<Done> {
+    pub(crate) fn take_finished(&self) -> Vec<Done> {
         std::mem::take(&mut *lock(&self.done))
     }
 
     /// Counts the usage of model calls that are not repeated.
-    pub(crate) fn skipped(&self, usage: Usage) {
+    pub(crate) fn count_skipped(&self, usage: Usage) {
         self.add_usage(usage);
-        self.counted(u32::try_from(usage.calls).unwrap_or(u32::MAX));
+        self.count_earlier_calls(u32::try_from(usage.calls).unwrap_or(u32::MAX));
     }
 
     /// Counts model calls of an earlier execution.
-    fn counted(&self, calls: u32) {
+    fn count_earlier_calls(&self, calls: u32) {
         match &self.outer {
-            Some(outer) => outer.counted(calls),
+            Some(outer) => outer.count_earlier_calls(calls),
             None => drop(self.llm_calls.fetch_add(calls, Ordering::Relaxed)),
         }
     }
@@ -512,7 +512,7 @@ impl Run {
         lock(&self.loops).retain(|end| !is_meant(&end.path));
     }
 
-    pub(crate) fn loops(&self) -> Vec<LoopEnd> {
+    pub(crate) fn take_loops(&self) -> Vec<LoopEnd> {
         std::mem::take(&mut *lock(&self.loops))
     }
 
@@ -525,7 +525,7 @@ impl Run {
     }
 
     /// Returns the open waits, in the order in which they began.
-    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+    pub(crate) fn open_waits(&self) -> Vec<Waiting> {
         lock(&self.waiting).values().cloned().collect()
     }
 }

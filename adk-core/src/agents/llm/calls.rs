@@ -287,10 +287,10 @@ pub(super) async fn ended<T>(
     let ended = ended?;
     if !of.is_made() {
         let left = left(&ended);
-        run.skipped(left.usage);
+        run.count_skipped(left.usage);
         count_again(of.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
-            run.updates_again(&path, &of.to_string(), &left.updated).await?;
+            run.repeat_updates(&path, &of.to_string(), &left.updated).await?;
         }
     }
     Ok(ended)

@@ -32,9 +32,9 @@ pub(crate) async fn metered<F: Future>(
 ) -> F::Output {
     let mut part = pin!(part);
     poll_fn(|task| {
-        let before = run.spent(meter.as_deref());
+        let before = run.consumption(meter.as_deref());
         let polled = part.as_mut().poll(task);
-        lock(&spent).add(before, run.spent(meter.as_deref()));
+        lock(&spent).add(before, run.consumption(meter.as_deref()));
         polled
     })
     .await
@@ -42,7 +42,7 @@ pub(crate) async fn metered<F: Future>(
 
 impl Run {
     /// Returns the usage of the run so far.
-    fn spent(&self, meter: Option<&Meter>) -> Consumption {
+    fn consumption(&self, meter: Option<&Meter>) -> Consumption {
         let mut outermost = self;
         while let Some(outer) = &outermost.outer {
             outermost = outer;
@@ -57,7 +57,7 @@ impl Context {
     /// Returns the keys that it wrote.
     pub(crate) fn pass_by(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
         self.run.add_usage(spent.usage);
-        self.run.counted(spent.calls);
+        self.run.count_earlier_calls(spent.calls);
         self.count_again(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
         replay.map(|replay| replay.skip(&self.run, is_meant)).unwrap_or_default()

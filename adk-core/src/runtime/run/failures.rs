@@ -34,9 +34,9 @@ impl Failures {
 
 impl Run {
     /// Adds a failed call and its record.
-    pub(crate) fn failed(&self, key: StepKey, failure: Value) {
+    pub(crate) fn record_failure(&self, key: StepKey, failure: Value) {
         if let (Some(outer), Some(within)) = (&self.outer, &self.within) {
-            return outer.failed(within.key(&key), failure);
+            return outer.record_failure(within.key(&key), failure);
         }
         let mut calls = lock(&self.failures.calls);
         calls.push((key, failure));

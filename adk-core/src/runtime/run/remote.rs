@@ -39,7 +39,7 @@ impl Run {
     /// Creates the task of a remote branch, without the writes of its scopes.
     pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
-        let state = match self.own() {
+        let state = match self.own_keys() {
             Some(own) => own.seen(session.state()),
             None => session.state(),
         };
@@ -61,40 +61,40 @@ impl Run {
     }
 
     /// Notes that an event is at this place in the log.
-    pub(crate) fn saw(&self, place: u64) {
+    pub(crate) fn note_place(&self, place: u64) {
         if self.engine.remote().is_some() {
             self.places.fetch_max(place + 1, Relaxed);
         }
     }
 
     /// Makes this run follow one that another process drives.
-    pub(crate) fn followed(&mut self, record: &RunRecord) {
+    pub(crate) fn follow(&mut self, record: &RunRecord) {
         (self.id, self.claim) = (record.run_id, ClaimId::driven_above(record.run_id));
         self.began = record.begins;
     }
 
     /// Applies an event that the driving process committed before this process followed the run.
-    pub(crate) fn was_told(&self, stored: Stored) {
+    pub(crate) fn apply_committed(&self, stored: Stored) {
         self.session().append_stored(stored.event);
         stored.temp.into_iter().for_each(|(key, value)| self.set_temp(key, value));
     }
 
     /// Keeps the report of a remote branch whose block was dropped first.
-    pub(crate) fn leave_behind(&self, report: PendingReport, scope: Option<Arc<KeyScope>>) {
+    pub(crate) fn keep_report(&self, report: PendingReport, scope: Option<Arc<KeyScope>>) {
         lock(&self.left).push((report, scope));
     }
 
     /// Takes the reports of remote branches whose blocks were dropped.
-    pub(crate) fn left_behind(&self) -> Vec<(PendingReport, Option<Arc<KeyScope>>)> {
+    pub(crate) fn take_reports(&self) -> Vec<(PendingReport, Option<Arc<KeyScope>>)> {
         std::mem::take(&mut *lock(&self.left))
     }
 
     /// Adds an event that a remote branch has committed to this session, and returns its place in
     /// the outbox.
-    pub(crate) fn joined(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
+    pub(crate) fn join_event(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
         let Stored { place, event, temp, .. } = stored;
-        self.saw(place);
-        self.delivery.note(&event, &temp, self.session(), self.own());
+        self.note_place(place);
+        self.delivery.note(&event, &temp, self.session(), self.own_keys());
         self.session().append_stored(event.clone());
         self.delivery.record(&event);
         for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {

@@ -118,7 +118,7 @@ pub(super) fn value(
         let value = overlay.state_delta.get(key).or_else(|| seen?.get(key))?;
         match secret::kept(key, value) {
             // A plugin that sees an event has the secrets of the event in the overlay.
-            Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.kept(name)),
+            Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.secret(name)),
             None => Some(value.clone()),
         }
     };

@@ -19,7 +19,7 @@ impl Run {
 
     /// Does the work until a deadline; `None` when the deadline comes first. A deadline in the past
     /// leaves no time for waits.
-    pub(crate) async fn within<T>(
+    pub(crate) async fn run_until<T>(
         &self,
         key: StepKey,
         deadline: Instant,

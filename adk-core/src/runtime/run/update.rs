@@ -274,7 +274,7 @@ impl AgentUpdate<'_> {
         let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
         // Only a failed update has a record under this key. The record is the result once the agent
         // has continued after the error.
-        if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
+        if let Some(failed) = run.recorded_result(&step).filter(|record| !is_failure(record)) {
             return record::read(failed, RecordOf::Step(&step.name));
         }
         let is_in_call = run.is_shared_with_call(&key);
@@ -364,17 +364,17 @@ impl Run {
                 let value = written_by(&stored, &key)?;
                 Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
-                return Ok(self.updated(scope, stored));
+                return Ok(self.apply_update(scope, stored));
             }
-            if let Some(stored) = self.replayed(&at).await? {
-                return Ok(self.updated(scope, stored));
+            if let Some(stored) = self.replay_update(&at).await? {
+                return Ok(self.apply_update(scope, stored));
             }
             self.make_update(at, NamedUpdate { name, scope, update }).await
         })
     }
 
     /// Returns the recorded event of an update.
-    async fn replayed(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
+    async fn replay_update(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
         let Some(replay) = &self.replay else { return Ok(None) };
         if at.is_in_call {
             return Ok(replay.replay_update(self, &at.to_string()));
@@ -395,7 +395,7 @@ impl Run {
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
         // No store isolates these keys, so a lock in this process does. All branches that share
         // them are in this process.
-        let own = self.live_own().filter(|own| own.has(&key));
+        let own = self.live_own_keys().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here { Some(self.updating.lock().await) } else { None };
         if !update.has_base() && is_here {
@@ -406,13 +406,13 @@ impl Run {
         }
         let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
         let stored = commit(self, at, body).await?;
-        Ok(self.updated(scope, stored))
+        Ok(self.apply_update(scope, stored))
     }
 
     /// Repeats the updates of a tool call that was answered from its record. If the engine has
     /// handed over the journal, the replay contains them. An engine that executes the run again has
     /// not seen them, and neither has the session of an agent in a tool call.
-    pub(crate) async fn updates_again(
+    pub(crate) async fn repeat_updates(
         self: &Arc<Self>,
         path: &Path,
         call: &str,
@@ -435,8 +435,8 @@ impl Run {
     }
 
     /// Applies a stored update to the run and its scope.
-    fn updated(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
-        self.saw(stored.place);
+    fn apply_update(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
+        self.note_place(stored.place);
         for (key, _) in stored.event.actions.state_delta.iter().chain(stored.temp.iter()) {
             if let Some(scope) = scope {
                 scope.wrote(key);

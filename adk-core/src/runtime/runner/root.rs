@@ -50,7 +50,7 @@ pub(super) fn root(
 async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
     let path = Path::root(Name::shared(agent.meta().name));
     if is_closed && !run.is_alone {
-        run.closed_over(OwnKeys::new(states(agent.meta())));
+        run.set_own_keys(OwnKeys::new(states(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
@@ -105,7 +105,7 @@ async fn before(
     ran: impl Future<Output = Result<()>>,
 ) -> Result<()> {
     let key = StepKey::new(run.id, path.clone(), CallKind::Timer, "deadline", 0);
-    run.within(key, deadline, ran).await.unwrap_or_else(|| {
+    run.run_until(key, deadline, ran).await.unwrap_or_else(|| {
         let message = format!("the run took longer than {longest:?}, its `deadline`");
         Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(
             "give it more with `RunConfig::deadline`, or look in its events for what takes so long",
@@ -201,7 +201,7 @@ async fn run_task(
     if is_closed {
         let own = OwnKeys::new(states(agent.meta()));
         own.record(&task.state);
-        run.closed_over(own);
+        run.set_own_keys(own);
     }
     let mut cx = Context::root(run.clone(), path.clone()).with_budget().seeking(task.clone());
     cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);

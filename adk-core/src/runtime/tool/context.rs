@@ -174,7 +174,7 @@ impl ToolContext {
             step: self.step.clone(),
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
-        let run = Run::inside(&self.run, &delta, self.records_under.clone(), call);
+        let run = Run::for_agent_tool(&self.run, &delta, self.records_under.clone(), call);
         let scope = self.scope.as_ref().map(KeyScope::apart);
         if let Some(scope) = &scope {
             delta.iter().for_each(|(key, _)| scope.wrote(key));
@@ -213,7 +213,7 @@ impl ToolContext {
 
     /// Takes over the `temp:` keys that such an agent has changed, which are in no event; `before` is what they held.
     pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
-        let changed = run.temps().into_iter().filter(|(key, value)| before.get(key) != Some(value));
+        let changed = run.temp_keys().into_iter().filter(|(key, value)| before.get(key) != Some(value));
         self.overlay.state_delta.extend(changed.collect::<StateDelta>());
     }
 

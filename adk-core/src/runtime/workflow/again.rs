@@ -43,7 +43,7 @@ pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) ->
                 if cx.has_added() {
                     return Ok(flow);
                 }
-                cx.run.finished(cx.path(), &flow, cx.frame.usage.as_ref());
+                cx.run.mark_finished(cx.path(), &flow, cx.frame.usage.as_ref());
                 flow
             }
         };

@@ -38,7 +38,7 @@ impl Walk<'_> {
             let round = At::Round(attempt);
             let (run, path) = (cx.run.clone(), cx.path().with(round));
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
-            let failed = if let Some(record) = run.recorded(&key) {
+            let failed = if let Some(record) = run.recorded_result(&key) {
                 let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
                 let keys = cx.pass_by(&failed.spent, |other| is_below(&path, other));
                 if let Some(scope) = &cx.scope {
@@ -118,7 +118,7 @@ impl Walk<'_> {
                 let key = StepKey::new(limited.id, path.clone(), CallKind::Timer, "time", 0);
                 // One that is too long for the clock is none.
                 match Instant::now().checked_add(most) {
-                    Some(deadline) => limited.within(key, deadline, work).await,
+                    Some(deadline) => limited.run_until(key, deadline, work).await,
                     None => Some(work.await),
                 }
                 .unwrap_or_else(|| Err(too_long(most, &path)))

@@ -30,7 +30,7 @@ impl Drop for Away {
         let Some(run) = &state.run else { return };
         for (stored, scope) in state.back.drain(..) {
             let report = BranchReport::new(Ok(BranchEnd::default())).with_events(vec![stored]);
-            run.leave_behind(Box::pin(ready(Ok(report))), scope);
+            run.keep_report(Box::pin(ready(Ok(report))), scope);
         }
     }
 }
@@ -67,7 +67,7 @@ impl Away {
             lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
-            run.skipped(usage);
+            run.count_skipped(usage);
             count_again(meter.as_ref(), &usage, rounds, &path);
             end.map(walked)
         }))
@@ -75,7 +75,7 @@ impl Away {
 
     /// Applies what branches had committed whose block was dropped, since its time was over.
     pub(super) async fn left_behind(cx: &Context) {
-        let left = cx.run.left_behind();
+        let left = cx.run.take_reports();
         if left.is_empty() {
             return;
         }
@@ -85,7 +85,7 @@ impl Away {
             // One that could not be run has committed nothing.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
                 lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
-                cx.run.skipped(usage);
+                cx.run.count_skipped(usage);
                 count_again(cx.meter.as_ref(), &usage, 0, cx.path());
             }
         }
@@ -110,7 +110,7 @@ impl Away {
         back.sort_unstable_by_key(|(stored, _)| stored.place);
         let mut last = None;
         for (stored, scope) in back {
-            last = Some(cx.run.joined(stored, scope.as_deref()));
+            last = Some(cx.run.join_event(stored, scope.as_deref()));
         }
         if let Some(ticket) = last {
             cx.run.outbox().taken(ticket).await;
@@ -139,7 +139,7 @@ impl Returning {
 impl Drop for Returning {
     fn drop(&mut self) {
         if let Some(report) = self.report.take() {
-            self.run.leave_behind(report, self.scope.take());
+            self.run.keep_report(report, self.scope.take());
         }
     }
 }

@@ -27,7 +27,7 @@ impl Walk<'_> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
-        let (walked, won) = if let Some(record) = run.recorded(&key) {
+        let (walked, won) = if let Some(record) = run.recorded_result(&key) {
             let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
             let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
             let names = self.names(&branch);

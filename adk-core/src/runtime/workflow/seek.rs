@@ -35,7 +35,7 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
     let (run, down) = (cx.run.clone(), Box::pin(walk.down(cx)));
     match deadline {
         None => down.await?,
-        Some((key, deadline)) => match run.within(key, deadline, down).await {
+        Some((key, deadline)) => match run.run_until(key, deadline, down).await {
             Some(found) => found?,
             None => return Err(cx.time_is_over(&place)),
         },

@@ -57,7 +57,7 @@ pub(super) fn turn(
         if let Ok(flow) = &ran
             && is_marked
         {
-            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
+            cx.run.mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let mut turn = cx.leave(outer);
         if is_root {
@@ -95,7 +95,7 @@ pub(super) fn plain(
         let ran = body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx));
         cx.is_addressable = addressable;
         if let Ok(flow) = &ran {
-            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
+            cx.run.mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let turn = cx.leave(outer);
         match ran {

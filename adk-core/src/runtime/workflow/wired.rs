@@ -158,7 +158,7 @@ async fn walk_within(
     };
     let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.inherited.clone());
     let run = cx.run.clone();
-    if let Some(walked) = run.within(key, deadline, walk_in(workflow, nested, cx)).await {
+    if let Some(walked) = run.run_until(key, deadline, walk_in(workflow, nested, cx)).await {
         return walked;
     }
     cx.drop_pending();

@@ -300,7 +300,7 @@ fn handed<'a>(
     written: &mut Vec<Name>,
 ) -> Emit<'a> {
     let Stored { place, event, temp, ticket } = stored;
-    run.saw(place);
+    run.note_place(place);
     frame.escalated |= event.actions.escalates();
     if let Some(cut) = cut {
         cut.note(&event, frame);

@@ -62,7 +62,7 @@ impl Context {
         Box::pin(async move {
             let run = self.run.clone();
             let (done, keys) = run.replay.as_ref()?.replay_finished(&run, &self.frame.path).await?;
-            run.skipped(done.usage);
+            run.count_skipped(done.usage);
             self.count_again(&done.usage, 0);
             for key in keys {
                 if let Some(scope) = &self.scope {
@@ -92,7 +92,7 @@ impl Context {
         let work = work(Name::from(key.call().to_string()));
         async move {
             let _busy = Counted::new(&run.outbox().in_flight);
-            if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
+            if let Some(record) = run.recorded_result(&key).filter(|record| !is_failure(record)) {
                 record::fits(&record, &key, &inputs)?;
                 return record::read(record, RecordOf::Step(&key.name));
             }
@@ -209,7 +209,7 @@ fn recorded<'a>(
         if let Some(settled) = run.settle(&key.path) {
             settled.await?;
         }
-        match run.recorded(&key) {
+        match run.recorded_result(&key) {
             Some(record) if !is_failure(&record) => {
                 record::fits(&record, &key, &call.inputs)?;
                 return Ok(record);
@@ -218,7 +218,7 @@ fn recorded<'a>(
         }
         let record = run.engine.step(run.claim, key.clone(), work).await?;
         if is_failure(&record) {
-            run.failed(key, record.clone());
+            run.record_failure(key, record.clone());
             if let Some(error) = lock(&call.attempt).error.take() {
                 return Err(error);
             }

@@ -113,7 +113,7 @@ impl Context {
         }
         let mut open = Box::new(OpenWait::new(run, key.clone(), wait.waiting.clone()));
         // A wait has a record of its own once the run has continued without an answer.
-        let answer = match run.recorded(&key) {
+        let answer = match run.recorded_result(&key) {
             Some(record) => Some(record),
             None => run.engine.answer(run.claim, wait).await?,
         };
@@ -123,7 +123,7 @@ impl Context {
             return Ok(WaitAnswer::Open(open));
         }
         if is_failure(&answer) {
-            run.failed(key.clone(), answer.clone());
+            run.record_failure(key.clone(), answer.clone());
         }
         Ok(WaitAnswer::There(record::read(answer, RecordOf::Wait(&key.name))?))
     }
