@@ -248,7 +248,7 @@ pub(crate) fn run<'a>(
 
 /// The values of the keys that a function reads. All secrets count as one.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
-    let value = |key: &str| cx.committed(key).map(|value| secret::shown(&value));
+    let value = |key: &str| cx.committed_value(key).map(|value| secret::shown(&value));
     let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
     CallInputs::of(&values)
 }

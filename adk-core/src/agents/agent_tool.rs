@@ -92,7 +92,7 @@ impl AgentTool {
             let key = Name::shared(&stored(inner.scope.as_deref(), input));
             inner.run.preset(&key, request.clone().into());
             if let Some(scope) = &inner.scope {
-                scope.wrote(&key);
+                scope.mark_written(&key);
             }
         }
         let run = inner.run.clone();

@@ -275,7 +275,7 @@ impl DynAgent for LlmAgent {
             prepare.awaits(Box::pin(async move { toolset.prepare().await }));
         }
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
-            prepare.tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
+            prepare.check_tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
         }
     }
 

@@ -152,7 +152,7 @@ pub(super) async fn answer(
         content.parts.push(responded(call, result));
     }
     // An agent that is a tool may have used up what is left of a bound.
-    cx.held()?;
+    cx.check_limits()?;
     Ok(Answers { content, actions, refused, skipping })
 }
 
@@ -188,7 +188,7 @@ pub(super) fn responded(call: &FunctionCall, result: Result<Value, String>) -> P
 
 /// Counts what a call, or a part of one, has left.
 pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
-    cx.updated_in_call(&left.updated);
+    cx.mark_updated(&left.updated);
     if !left.usage.is_nothing() {
         *cx.frame.usage.get_or_insert_default() += left.usage;
     }
@@ -219,7 +219,7 @@ pub(super) fn start(
                 let left = ToolRecord::default();
                 Either::Right(ready(Ok(Called { result: Err(why), left, asks: None })))
             };
-            let work = Box::pin(of.clone().by(work));
+            let work = Box::pin(of.clone().execute(work));
             return Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| {
                 &called.left
             }));
@@ -234,13 +234,13 @@ pub(super) fn start(
     if tool.agent_dyn().is_some() && cx.run.engine.records() {
         let work = |under| {
             own.record_under(under);
-            made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
+            made.execute(Box::pin(run(tool, call, before, own, hooks, limit)))
         };
         let step = cx.call_of_calls(kind, name, inputs, work);
         return Box::pin(ended(of, on, path, step, |called| &called.left));
     }
     // Boxed first: it is large, and each layer around it would move it.
-    let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
+    let work = made.execute(Box::pin(run(tool, call, before, own, hooks, limit)));
     Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 

@@ -101,7 +101,7 @@ async fn ask_about(
 ) -> Result<Confirmed> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let before = Box::new(first_part(tool.cloned(), name, (call, seen), hooks, cx).await?);
-    cx.updated_in_call(&before.left.updated);
+    cx.mark_updated(&before.left.updated);
     if !before.asks {
         return Ok(Confirmed::Begun(before));
     }
@@ -130,7 +130,7 @@ fn first_part(
     let (of, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
     let own = ToolContext::new(cx, call.clone(), of.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
-    let work = of.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
+    let work = of.clone().execute(Box::pin(begin(tool, call.clone(), own, hooks)));
     let step = cx.recorded_call(kind, name, inputs, work);
     Box::pin(ended(of, run, path, step, |before: &Before| &before.left))
 }

@@ -44,7 +44,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         IncludeContents::Last(turns) => Some(turns),
     };
     let listener = Listener { agent: agent.clone(), branch: history.branch().cloned(), turns };
-    let mut heard = history.told().take(&listener);
+    let mut heard = history.request_cache().take(&listener);
     let is_known = (1..=history.len()).contains(&heard.events);
     let mut view = View::default();
     if is_known {
@@ -68,7 +68,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         pairs = exchanges::pairs(&view.events);
     }
     let exchanges = Exchanges::of(&view.events, pairs, agent, &mut heard.call_ids);
-    let mut told = history.told();
+    let mut told = history.request_cache();
     // Of few events there are few reports, which nobody needs again.
     let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
     add(&view, &exchanges, agent, &mut heard, reports);

@@ -103,7 +103,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
         calls::take(left, None, &[], &mut actions, cx);
         result = given;
     }
-    cx.held()?;
+    cx.check_limits()?;
     let said = calls.iter().map(|call| calls::responded(call, result.clone()));
     let mut event = response_event(&actions).with_content(Content::new(Role::User, said.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {

@@ -185,7 +185,7 @@ impl<'a> Writer<'a> {
     /// Checks that a value may be written to a key.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
         let Some(key) = self.key(name) else {
-            return if self.is_free(name) { Ok(()) } else { Err(self.unannounced(name, Some(value))) };
+            return if self.is_free(name) { Ok(()) } else { Err(self.unannounced_error(name, Some(value))) };
         };
         let Some(accepts) = accepts_of(&key) else { return Ok(()) };
         fits(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
@@ -194,13 +194,13 @@ impl<'a> Writer<'a> {
     /// Returns the announced type of a key that may be updated.
     pub(crate) fn updated_type(&self, name: &str) -> Result<Option<UpdatedType>> {
         let Some(key) = self.key(name) else {
-            return if self.is_free(name) { Ok(None) } else { Err(self.unannounced(name, None)) };
+            return if self.is_free(name) { Ok(None) } else { Err(self.unannounced_error(name, None)) };
         };
         Ok(accepts_of(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
     }
 
     #[cold]
-    fn unannounced(&self, name: &str, value: Option<&Value>) -> Error {
+    fn unannounced_error(&self, name: &str, value: Option<&Value>) -> Error {
         let ty = value.map_or("TYPE", type_of);
         let out = match name.rsplit_once(':') {
             Some((_, last)) => format!("`#[key({name})] {last}: Out<{ty}>`"),

@@ -111,7 +111,7 @@ impl Context {
     /// Enters a part with a budget, and returns the meter of the enclosing part.
     pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
         let owner = Some(self.path().to_string());
-        let own = Meter::of_budget(BudgetAccount::new(budget, owner), self.meter.take());
+        let own = Meter::for_budget(BudgetAccount::new(budget, owner), self.meter.take());
         self.meter.replace(Arc::new(own))
     }
 
@@ -119,7 +119,7 @@ impl Context {
     pub(crate) fn with_budget(mut self) -> Self {
         if let Some(budget) = self.config().budget {
             self.meter =
-                Some(Arc::new(Meter::of_budget(BudgetAccount::new(budget, None), self.meter.take())));
+                Some(Arc::new(Meter::for_budget(BudgetAccount::new(budget, None), self.meter.take())));
         }
         self
     }

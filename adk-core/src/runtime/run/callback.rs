@@ -156,7 +156,7 @@ impl CallbackContext {
     /// fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        self.recorded(CallKind::Memory, Name::literal("memory"), CallInputs::of(&query), work).await
+        self.record_step(CallKind::Memory, Name::literal("memory"), CallInputs::of(&query), work).await
     }
 
     /// Returns the last message of the user with text in this run: ADK's `user_content`. `None` if
@@ -179,10 +179,10 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        self.recorded(CallKind::Callback, name.into(), CallInputs::default(), work).await
+        self.record_step(CallKind::Callback, name.into(), CallInputs::default(), work).await
     }
 
-    async fn recorded<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
+    async fn record_step<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,

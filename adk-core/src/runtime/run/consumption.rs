@@ -55,10 +55,10 @@ impl Run {
 impl Context {
     /// Skips recorded work at the matching paths that is not executed again, and counts its usage.
     /// Returns the keys that it wrote.
-    pub(crate) fn pass_by(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
+    pub(crate) fn skip_recorded(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
         self.run.add_usage(spent.usage);
         self.run.count_earlier_calls(spent.calls);
-        self.count_again(&spent.usage, spent.rounds);
+        self.count_replayed(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
         replay.map(|replay| replay.skip(&self.run, is_meant)).unwrap_or_default()
     }

@@ -93,7 +93,7 @@ impl Context {
 
     /// Creates the root of a nested run. The root is below an agent of the enclosing run, and has
     /// the keys of that agent.
-    pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
+    pub(crate) fn nested_root(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
         let mut own = Self::root(run, path);
         own.scope = scope;
         own.is_addressable = false;
@@ -102,7 +102,7 @@ impl Context {
 
     /// Creates the context of a callback, which takes the pending writes with it.
     /// [`give_back`](Self::give_back) ends it.
-    pub(crate) fn callback(&mut self) -> CallbackContext {
+    pub(crate) fn callback_context(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
         let steps = CallbackSteps::Numbered(std::mem::take(&mut self.frame.calls));
         CallbackContext::new(CallbackPlace {
@@ -120,7 +120,7 @@ impl Context {
     }
 
     /// Takes over the writes of a callback, and returns its actions.
-    pub(crate) fn give_back(&mut self, mut cx: CallbackContext) -> ToolActions {
+    pub(crate) fn end_callback(&mut self, mut cx: CallbackContext) -> ToolActions {
         if let Some(calls) = cx.take_calls() {
             self.frame.calls = calls;
         }
@@ -185,12 +185,12 @@ impl Context {
 
     /// Marks keys as written that a tool call has updated, now or in the execution that recorded
     /// the call.
-    pub(crate) fn updated_in_call(&mut self, updated: &[(Name, Value)]) {
+    pub(crate) fn mark_updated(&mut self, updated: &[(Name, Value)]) {
         let mut written = WrittenKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
         for (key, _) in updated {
             written.add(key);
             if let Some(scope) = &self.scope {
-                scope.wrote(key);
+                scope.mark_written(key);
             }
         }
     }
@@ -237,7 +237,7 @@ impl Context {
     }
 
     /// Returns the committed value of a key.
-    pub(crate) fn committed(&self, key: &str) -> Option<Arc<Value>> {
+    pub(crate) fn committed_value(&self, key: &str) -> Option<Arc<Value>> {
         self.run.value(self.scope.as_deref(), key)
     }
 

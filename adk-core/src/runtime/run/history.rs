@@ -56,7 +56,7 @@ impl History {
     }
 
     /// Returns the facts about the session that agents have already seen.
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+    pub(crate) fn request_cache(&self) -> MutexGuard<'_, Told> {
         self.session.told()
     }
 

@@ -117,7 +117,7 @@ impl LifecycleReporter {
         };
         let (run, since) = (cx.run.clone(), Instant::now());
         let watch = Box::new(Self { run, event, kind, since, ended: false });
-        let ticket = watch.tell(LifecyclePhase::Started);
+        let ticket = watch.send(LifecyclePhase::Started);
         watch.run.outbox().taken(ticket).await;
         Some(watch)
     }
@@ -125,13 +125,13 @@ impl LifecycleReporter {
     /// Reports the end.
     pub(crate) async fn end(mut self: Box<Self>, outcome: LifecycleOutcome) {
         self.ended = true;
-        let ticket = self.tell(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
+        let ticket = self.send(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
         self.run.outbox().taken(ticket).await;
     }
 
     /// Pushes the event to the outbox. Engines and plugins do not get it, because they see starts
     /// and ends themselves.
-    fn tell(&self, phase: LifecyclePhase) -> u64 {
+    fn send(&self, phase: LifecyclePhase) -> u64 {
         let mut event = self.event.clone();
         let word = if phase == LifecyclePhase::Started { "start" } else { "finish" };
         let lifecycle = to_json(&Lifecycle { kind: self.kind, phase });
@@ -147,7 +147,7 @@ impl Drop for LifecycleReporter {
     fn drop(&mut self) {
         if !self.ended {
             let (duration, outcome) = (self.since.elapsed(), LifecycleOutcome::Cancelled);
-            self.tell(LifecyclePhase::Finished { duration, outcome });
+            self.send(LifecyclePhase::Finished { duration, outcome });
         }
     }
 }

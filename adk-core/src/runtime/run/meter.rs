@@ -43,18 +43,18 @@ impl Meter {
     }
 
     /// Creates the meter of a part with a budget.
-    pub(super) fn of_budget(account: BudgetAccount, outer: Option<Arc<Self>>) -> Self {
+    pub(super) fn for_budget(account: BudgetAccount, outer: Option<Arc<Self>>) -> Self {
         Self { account: Some(account), ..Self::new(Name::default(), Limits::NONE, outer) }
     }
 
     /// Creates the meter of an agent that is used as a tool.
-    pub(crate) fn tool(outer: &Arc<Self>) -> Arc<Self> {
+    pub(crate) fn for_tool(outer: &Arc<Self>) -> Arc<Self> {
         let own = Self::new(Name::default(), Limits::NONE, Some(outer.clone()));
         Arc::new(Self { is_tool: true, ..own })
     }
 
     /// Returns this meter and the enclosing meters for which the cost counts.
-    fn counting(&self, cost: Cost) -> impl Iterator<Item = &Self> {
+    fn counting_meters(&self, cost: Cost) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), move |meter| {
             let meter: &Self = meter;
             let is_last = meter.is_tool && cost == Cost::Rounds;
@@ -68,7 +68,7 @@ impl Meter {
     }
 
     /// Adds usage, and returns whether the total exceeds the limit.
-    fn adds(&self, cost: Cost, more: u64) -> bool {
+    fn add(&self, cost: Cost, more: u64) -> bool {
         let used = self.used[cost as usize].fetch_add(more, Relaxed).saturating_add(more);
         cost.allowed(&self.limits).is_some_and(|most| used > most)
     }
@@ -116,7 +116,7 @@ impl Meter {
 
     /// Returns the error of the exceeded limit. The run of the workflow has failed then, even if an
     /// agent has handled the error.
-    pub(crate) fn exceeded(&self) -> Option<Error> {
+    pub(crate) fn exceeded_error(&self) -> Option<Error> {
         self.exceeded.get().map(|(cost, path)| self.error(*cost).at(path))
     }
 }
@@ -140,8 +140,8 @@ impl Context {
     /// [`ErrorKind::BoundsExceeded`] when the action exceeds one of the limits.
     pub(crate) fn count(&self, cost: Cost, more: u64, is_recorded: impl Fn() -> bool) -> Result<()> {
         let Some(meter) = &self.meter else { return Ok(()) };
-        meter.counting(cost).try_for_each(|meter| {
-            if meter.adds(cost, more) && !is_recorded() {
+        meter.counting_meters(cost).try_for_each(|meter| {
+            if meter.add(cost, more) && !is_recorded() {
                 Err(meter.exceed(cost, self.path()))
             } else {
                 Ok(())
@@ -156,7 +156,7 @@ impl Context {
     pub(crate) fn count_usage(&self, usage: &Usage) -> Result<()> {
         self.count(Cost::Tokens, usage.total_tokens(), || false)?;
         let Some(meter) = &self.meter else { return Ok(()) };
-        meter.counting(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
+        meter.counting_meters(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
     }
 
     /// Counts a model call before it is made or read from its record. A call that is made fails if
@@ -168,13 +168,13 @@ impl Context {
             meter.limits.tokens.is_some_and(|most| meter.used[Cost::Tokens as usize].load(Relaxed) >= most)
         };
         meter
-            .counting(Cost::Tokens)
+            .counting_meters(Cost::Tokens)
             .find(is_spent)
             .map_or(Ok(()), |meter| Err(meter.exceed(Cost::Tokens, self.path())))
     }
 
     /// Adds usage and rounds that were replayed or that another process executed.
-    pub(crate) fn count_again(&self, usage: &Usage, rounds: u64) {
+    pub(crate) fn count_replayed(&self, usage: &Usage, rounds: u64) {
         count_again(self.meter.as_ref(), usage, rounds, self.path());
     }
 
@@ -183,20 +183,20 @@ impl Context {
     ///
     /// # Errors
     /// The first error of an exceeded limit.
-    pub(crate) fn held(&self) -> Result<()> {
-        let mut around = self.meter.iter().flat_map(|meter| meter.counting(Cost::Time));
-        around.find_map(Meter::exceeded).map_or(Ok(()), Err)
+    pub(crate) fn check_limits(&self) -> Result<()> {
+        let mut around = self.meter.iter().flat_map(|meter| meter.counting_meters(Cost::Time));
+        around.find_map(Meter::exceeded_error).map_or(Ok(()), Err)
     }
 
     /// Returns whether a block may continue after the failure of a part. An error of the store or
     /// the journal and an exceeded limit around the block end the run.
-    pub(crate) fn may_go_on(&self, error: &Error) -> bool {
-        !error.is_of_run() && self.held().is_ok()
+    pub(crate) fn may_continue(&self, error: &Error) -> bool {
+        !error.is_of_run() && self.check_limits().is_ok()
     }
 
     /// Returns the deadline of a time limit that starts here. The start is recorded, so that a
     /// resumed run has only the rest of the time.
-    pub(crate) async fn time_from_here(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
+    pub(crate) async fn start_time_limit(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
         let key = self.call_key(CallKind::Block, Name::literal("bounds"));
         let work = async { Ok(now_micros()) };
         let start = perform(self.run.clone(), key, CallInputs::default(), depth::check, work).await?;
@@ -209,7 +209,7 @@ impl Context {
     }
 
     /// Returns the error for the exceeded time of the workflow at that path.
-    pub(crate) fn time_is_over(&self, path: &Path) -> Error {
+    pub(crate) fn time_error(&self, path: &Path) -> Error {
         let own = self.meter.as_ref().map(|meter| meter.exceed(Cost::Time, path));
         own.unwrap_or_else(|| Error::new(ErrorKind::BoundsExceeded, "the workflow takes too long").at(path))
     }
@@ -226,11 +226,11 @@ pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64
     ];
     for (cost, more) in costs {
         // The next call reports an exceeded limit, or else the end of the workflow does.
-        for meter in meter.counting(cost).filter(|meter| meter.adds(cost, more)) {
+        for meter in meter.counting_meters(cost).filter(|meter| meter.add(cost, more)) {
             meter.exceed(cost, path);
         }
     }
-    meter.counting(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
+    meter.counting_meters(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
 }
 
 impl Run {

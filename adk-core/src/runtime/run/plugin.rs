@@ -136,7 +136,7 @@ impl Plugins {
     }
 
     /// Returns a name that two plugins have.
-    pub(crate) fn repeated(&self) -> Option<&str> {
+    pub(crate) fn repeated_name(&self) -> Option<&str> {
         let mut names = self.iter().map(DynPlugin::name).enumerate();
         names
             .find(|(at, name)| self.iter().take(*at).any(|other| other.name() == *name))

@@ -61,7 +61,7 @@ impl<'a> Prepare<'a> {
     }
 
     /// Checks an agent below the current one, with the settings that it inherits.
-    pub(crate) fn below(
+    pub(crate) fn check_below(
         &mut self,
         path: Path,
         inherited: Option<Arc<Inherited>>,
@@ -74,9 +74,9 @@ impl<'a> Prepare<'a> {
     }
 
     /// Checks an agent that the current one uses as a tool. Such an agent inherits nothing.
-    pub(crate) fn tool(&mut self, name: Name, look: impl FnOnce(&mut Self)) {
+    pub(crate) fn check_tool(&mut self, name: Name, look: impl FnOnce(&mut Self)) {
         let is_tool = std::mem::replace(&mut self.is_tool, true);
-        self.below(self.path.child(name, At::Once), None, look);
+        self.check_below(self.path.child(name, At::Once), None, look);
         self.is_tool = is_tool;
     }
 
@@ -102,7 +102,7 @@ impl<'a> Prepare<'a> {
     }
 
     /// Checks the run in its state before the first step.
-    pub(crate) fn look(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
+    pub(crate) fn check(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
         if let Err(error) = check(self.run) {
             self.fail(error);
         }

@@ -99,7 +99,7 @@ impl Run {
         self.delivery.record(&event);
         for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
             if let Some(scope) = scope {
-                scope.wrote(key);
+                scope.mark_written(key);
             }
         }
         for (key, value) in temp.into_iter() {

@@ -117,12 +117,12 @@ impl KeyScope {
 
     /// Copies the scope for work that may fail or be cancelled. Writes in the copy are not writes
     /// in this scope.
-    pub(crate) fn apart(self: &Arc<Self>) -> Arc<Self> {
+    pub(crate) fn fork(self: &Arc<Self>) -> Arc<Self> {
         if self.outward().all(|scope| scope.written.is_none()) {
             return self.clone();
         }
         Arc::new(Self {
-            outer: self.outer.as_ref().map(Self::apart),
+            outer: self.outer.as_ref().map(Self::fork),
             kind: self.kind.clone(),
             names: self.names.clone(),
             written: self.written.as_ref().map(|written| RwLock::new(read(written).clone())),
@@ -152,7 +152,7 @@ impl KeyScope {
         })
     }
 
-    fn mapped(&self, name: &str) -> Option<&MappedName> {
+    fn find(&self, name: &str) -> Option<&MappedName> {
         let at = self.names.binary_search_by(|mapped| mapped.name.as_str().cmp(name)).ok()?;
         self.names.get(at)
     }
@@ -163,7 +163,7 @@ impl KeyScope {
 
     fn place(&self, name: &str) -> KeyTarget<'_> {
         for scope in self.outward() {
-            match (scope.mapped(name), &scope.kind) {
+            match (scope.find(name), &scope.kind) {
                 (Some(mapped), _) => return KeyTarget::Mapped(&mapped.key),
                 (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => {
                     return KeyTarget::Itself;
@@ -207,7 +207,7 @@ impl KeyScope {
     /// Returns the stored key for reads of a name, and the scope that maps the name.
     fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
-            let key = match (scope.mapped(name), &scope.kind) {
+            let key = match (scope.find(name), &scope.kind) {
                 (Some(MappedName { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
                     name = other;
                     continue;
@@ -242,17 +242,17 @@ impl KeyScope {
     /// Returns the name in the enclosing scope that is read as `name` here. An instance with other
     /// keys maps it.
     pub(crate) fn name_around<'a>(&'a self, name: &'a str) -> &'a str {
-        self.mapped(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
+        self.find(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
     }
 
     /// Returns the keys that were written in this scope and the enclosing scopes, innermost first.
-    pub(crate) fn written_outward(&self) -> Vec<Vec<Name>> {
+    pub(crate) fn written_keys(&self) -> Vec<Vec<Name>> {
         let of = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
         self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, of)).collect()
     }
 
     /// Marks the same keys as written, in scopes that another process built for the same place.
-    pub(crate) fn wrote_outward(&self, all: &[Vec<Name>]) {
+    pub(crate) fn mark_all_written(&self, all: &[Vec<Name>]) {
         for (scope, keys) in self.outward().zip(all) {
             if let Some(written) = &scope.written {
                 write(written).extend(keys.iter().cloned());
@@ -261,14 +261,14 @@ impl KeyScope {
     }
 
     /// Marks a stored key as not written.
-    pub(crate) fn unwrote(&self, key: &str) {
+    pub(crate) fn mark_unwritten(&self, key: &str) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).remove(key);
         }
     }
 
     /// Marks a stored key as written, so that reads find it.
-    pub(crate) fn wrote(&self, key: &Name) {
+    pub(crate) fn mark_written(&self, key: &Name) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).insert(key.clone());
         }
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(scope.write(&"draft".into()), "essay_2");
         assert_eq!((scope.name_around("draft"), scope.name_around("tone")), ("essay", "tone"));
         assert_eq!(scope.read_key_of("essay_2").as_deref(), Some("essay"), "what both tools of a turn saw");
-        scope.wrote(&"essay_2".into());
+        scope.mark_written(&"essay_2".into());
         assert_eq!(found(&scope, "draft").as_deref(), Some("essay_2"));
         assert_eq!(found(&scope, "tone").as_deref(), Some("tone"));
     }
@@ -329,7 +329,7 @@ mod tests {
             assert_eq!(found(&second, name).as_deref(), Some(from));
             assert_eq!((&*second.write(&name.into()), &*second.written_key(name)), (to, to));
         }
-        second.wrote(&"out".into());
+        second.mark_written(&"out".into());
         assert_eq!(found(&second, "name").as_deref(), Some("out"));
         let instance = second.outer.as_deref().unwrap();
         assert_eq!(found(instance, "plan").as_deref(), Some("plan"));
@@ -367,9 +367,9 @@ mod tests {
         let inner = KeyScope::closed(Some(element.clone()), "inner".into());
         assert_eq!(inner.write(&"note".into()), "step/each_1[3]/inner/note");
         assert_eq!(found(&inner, "note"), None, "what is inside of it is new as well");
-        inner.wrote(&"step/each_1[3]/note".into());
+        inner.mark_written(&"step/each_1[3]/note".into());
         assert_eq!(found(&element, "note").as_deref(), Some("step/each_1[3]/note"));
-        inner.wrote(&"step/each_1[3]/inner/note".into());
+        inner.mark_written(&"step/each_1[3]/inner/note".into());
         assert_eq!(found(&inner, "note").as_deref(), Some("step/each_1[3]/inner/note"));
     }
 }

@@ -57,7 +57,7 @@ impl State<'_> {
 
     /// Returns the JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        value(self.run, self.scope, (self.overlay, self.updates.seen()), key)
+        value(self.run, self.scope, (self.overlay, self.updates.seen_keys()), key)
     }
 
     /// Sets a key that the agent or tool has announced to write, to a value of its type. `temp:`

@@ -99,7 +99,7 @@ impl TraceSpan {
     }
 
     /// Creates a span below this one, at the place of its agent. `make` gets the id of the parent.
-    pub(crate) fn below(self: &Arc<Self>, path: &Path, make: impl FnOnce(Option<Id>) -> Span) -> Arc<Self> {
+    pub(crate) fn child(self: &Arc<Self>, path: &Path, make: impl FnOnce(Option<Id>) -> Span) -> Arc<Self> {
         Arc::new(Self {
             parent: Some(self.clone()),
             run: self.run.clone(),
@@ -179,7 +179,7 @@ impl TraceSpan {
     }
 
     /// Records the message of the user, on the first span.
-    pub(crate) fn begins_with(&self, message: &Content) {
+    pub(crate) fn record_message(&self, message: &Content) {
         if self.has_contents() {
             self.record("gen_ai.input.messages", &*messages(std::slice::from_ref(message), None));
         }
@@ -216,7 +216,7 @@ impl TraceSpan {
     }
 
     /// Marks the first span as ended, with the result of the run.
-    pub(crate) fn ended<T>(span: Option<Arc<Self>>, result: Result<T>) -> Result<T> {
+    pub(crate) fn end_first<T>(span: Option<Arc<Self>>, result: Result<T>) -> Result<T> {
         if let Some(span) = span {
             span.end_with(&result);
         }

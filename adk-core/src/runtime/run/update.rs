@@ -53,7 +53,7 @@ pub(crate) enum WrittenKeys<'a> {
 
 impl Updates<'_> {
     /// Returns the keys that earlier calls of the turn have set.
-    pub(super) fn seen(&self) -> Option<&StateDelta> {
+    pub(super) fn seen_keys(&self) -> Option<&StateDelta> {
         match self {
             Self::Call { step, .. } => Some(&step.seen),
             Self::Agent { .. } | Self::Refused(_) => None,
@@ -98,7 +98,7 @@ impl CallStep {
     }
 
     /// Executes the call, and marks it as made.
-    pub(crate) async fn by<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+    pub(crate) async fn execute<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
         self.is_made.store(true, Relaxed);
         work.await
     }
@@ -439,7 +439,7 @@ impl Run {
         self.note_place(stored.place);
         for (key, _) in stored.event.actions.state_delta.iter().chain(stored.temp.iter()) {
             if let Some(scope) = scope {
-                scope.wrote(key);
+                scope.mark_written(key);
             }
         }
         for (key, value) in stored.temp.iter() {

@@ -32,7 +32,7 @@ impl RootEnd {
     /// Reads the output of the run.
     pub(super) fn output<T>(self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let Self { path, span, ended } = self;
-        TraceSpan::ended(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
+        TraceSpan::end_first(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
     }
 }
 
@@ -126,7 +126,7 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     }
     if let Some(span) = &cx.trace {
         cx.run.keep_trace(span);
-        span.begins_with(&start.message);
+        span.record_message(&start.message);
     }
     let is_live = cx.run.live.is_some();
     let Start { mut message, delta } = start;
@@ -203,9 +203,9 @@ async fn run_task(
         own.record(&task.state);
         run.set_own_keys(own);
     }
-    let mut cx = Context::root(run.clone(), path.clone()).with_budget().seeking(task.clone());
+    let mut cx = Context::root(run.clone(), path.clone()).with_budget().search_for(task.clone());
     cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);
     let span = cx.trace.clone();
     let ended = run_branch(agent, cx).await.map_err(|error| error.at(&path));
-    TraceSpan::ended(span, ended)
+    TraceSpan::end_first(span, ended)
 }

@@ -175,14 +175,14 @@ impl ToolContext {
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
         let run = Run::for_agent_tool(&self.run, &delta, self.records_under.clone(), call);
-        let scope = self.scope.as_ref().map(KeyScope::apart);
+        let scope = self.scope.as_ref().map(KeyScope::fork);
         if let Some(scope) = &scope {
-            delta.iter().for_each(|(key, _)| scope.wrote(key));
+            delta.iter().for_each(|(key, _)| scope.mark_written(key));
         }
-        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), scope);
+        let mut inner = Context::nested_root(Arc::new(run), self.path.child(name, At::Once), scope);
         inner.unchecked = self.unchecked;
         inner.trace = self.trace.clone();
-        inner.meter = self.step.meter.as_ref().map(Meter::tool);
+        inner.meter = self.step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 

@@ -36,7 +36,7 @@ impl Walk<'_> {
 pub(super) async fn run(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
     let mut turns = 1;
     loop {
-        let flow = match cx.finished_before().await {
+        let flow = match cx.replay_finished().await {
             Some(flow) => flow,
             None => {
                 let flow = turn::run(agent, false, cx).await?;

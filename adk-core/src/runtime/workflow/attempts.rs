@@ -32,7 +32,7 @@ impl Walk<'_> {
     /// Runs the steps of a try until they succeed, and its `else` when they do not.
     pub(super) async fn attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
         let (body, otherwise) = self.halves(at);
-        let _joining = cx.joining();
+        let _joining = cx.join_branches();
         let mut attempt = 1;
         loop {
             let round = At::Round(attempt);
@@ -40,20 +40,20 @@ impl Walk<'_> {
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
             let failed = if let Some(record) = run.recorded_result(&key) {
                 let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
-                let keys = cx.pass_by(&failed.spent, |other| is_below(&path, other));
+                let keys = cx.skip_recorded(&failed.spent, |other| is_below(&path, other));
                 if let Some(scope) = &cx.scope {
-                    keys.iter().for_each(|key| scope.wrote(key));
+                    keys.iter().for_each(|key| scope.mark_written(key));
                 }
                 failed
             } else {
-                let (ran, spent) = self.attempt(body.clone(), limits.timeout, cx.apart(round)).await;
+                let (ran, spent) = self.attempt(body.clone(), limits.timeout, cx.for_steps(round)).await;
                 let error = match ran {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
                 };
                 Away::left_behind(cx).await;
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
-                if !cx.may_go_on(&error) || !again && otherwise.is_none() {
+                if !cx.may_continue(&error) || !again && otherwise.is_none() {
                     return Err(error);
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
@@ -63,7 +63,7 @@ impl Walk<'_> {
             };
             run.forget_loops(|other| is_below(&path, other));
             let error = read(failed.error)?;
-            let mut told = cx.apart(round);
+            let mut told = cx.for_steps(round);
             let again = failed.next.is_some();
             let mut event =
                 FailedAttempt { attempt, of: limits.most, error: error.to_string(), again }.event();
@@ -74,7 +74,7 @@ impl Walk<'_> {
                 event.actions.state_delta.insert(ERROR_KEY, Value::from(error.message()));
                 told.emit_boxed(event).await?;
                 drop(told);
-                let mut own = cx.apart(At::Once);
+                let mut own = cx.for_steps(At::Once);
                 (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
                 return self.branch(otherwise, None, own).await;
             };

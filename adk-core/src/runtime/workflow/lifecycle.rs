@@ -61,17 +61,17 @@ impl<'a> Who<'a> {
     /// It has failed.
     pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
-            let mut own = cx.callback();
+            let mut own = cx.callback_context();
             Box::pin(callback::on_agent_error(&mut own, error)).await;
-            cx.give_back(own);
+            cx.end_callback(own);
         }
     }
 
     async fn ask_before(self, cx: &mut Context) -> Result<Begun> {
         let none = AgentCallbacks::default();
-        let mut own = cx.callback();
+        let mut own = cx.callback_context();
         let given = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
-        let actions = cx.give_back(own);
+        let actions = cx.end_callback(own);
         match given? {
             Some(content) => {
                 tell(self.stand_in(content)?, actions, cx).await?;
@@ -88,9 +88,9 @@ impl<'a> Who<'a> {
 
     async fn ask_after(self, cx: &mut Context) -> Result<()> {
         let none = AgentCallbacks::default();
-        let mut own = cx.callback();
+        let mut own = cx.callback_context();
         let given = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
-        let actions = cx.give_back(own);
+        let actions = cx.end_callback(own);
         match given? {
             Some(content) => tell(Event::new().with_content(content), actions, cx).await,
             None if cx.has_pending() => tell(Event::new(), actions, cx).await,

@@ -18,7 +18,7 @@ pub(super) fn enter<'c>(workflow: &(dyn Wired + Sync), cx: &'c mut Context) -> R
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
-        let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
+        let value = if may_be_known(input, cx) { cx.committed_value(input.name) } else { None };
         match value {
             Some(_) if is_there(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),

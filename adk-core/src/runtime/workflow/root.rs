@@ -31,7 +31,7 @@ fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
 /// Runs a branch of the root apart from its run.
 pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<BranchEnd> {
     agent.run_dyn(&mut cx).await?;
-    cx.take_found().ok_or_else(|| {
+    cx.take_branch_end().ok_or_else(|| {
         let message =
             format!("`{}` is no workflow that `workflow!` or a builder has made", agent.meta().name);
         Error::new(ErrorKind::Config, message).with_help("its branches run where it runs")

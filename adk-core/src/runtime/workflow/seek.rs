@@ -29,7 +29,7 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
     let place = cx.path().clone();
     // The process of the run holds it as well, but may have ended.
     let deadline = match spec.limits.time {
-        Some(longest) => cx.time_from_here(longest).await?,
+        Some(longest) => cx.start_time_limit(longest).await?,
         None => None,
     };
     let (run, down) = (cx.run.clone(), Box::pin(walk.down(cx)));
@@ -37,7 +37,7 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
         None => down.await?,
         Some((key, deadline)) => match run.run_until(key, deadline, down).await {
             Some(found) => found?,
-            None => return Err(cx.time_is_over(&place)),
+            None => return Err(cx.time_error(&place)),
         },
     }
     Ok(Flow::Continue)
@@ -96,7 +96,7 @@ impl Walk<'_> {
                     let own: Vec<_> = self.written(range.clone()).into_iter().chain([item.clone()]).collect();
                     let around = cx.scope.clone();
                     let scope = Arc::new(scopes::of_element(&each, index, &own, around));
-                    let mut element = cx.element(index, scope);
+                    let mut element = cx.for_element(index, scope);
                     element.known = cx.known_with(&item);
                     if cx.is_sought() {
                         let items = reads::list(&item, list, cx)?;
@@ -123,7 +123,7 @@ impl Walk<'_> {
             begin(item, value, cx).await?;
         }
         let end = told(self.steps(range, cx).await?);
-        cx.found(seek, end);
+        cx.set_branch_end(seek, end);
         Ok(())
     }
 
@@ -144,7 +144,7 @@ impl Walk<'_> {
 }
 
 fn unknown(cx: &Context) -> Error {
-    let message = format!("there is no branch `{}` in this workflow", cx.sought());
+    let message = format!("there is no branch `{}` in this workflow", cx.sought_path());
     Error::new(ErrorKind::TopologyChanged, message)
         .with_help("run the branch with the workflow of the run that it belongs to")
         .at(cx.path())

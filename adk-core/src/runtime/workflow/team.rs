@@ -105,7 +105,7 @@ impl<'a> Team<'a> {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
             let above = self.above(at, prepare.inherited(), None);
-            prepare.below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
+            prepare.check_below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
         }
     }
 

@@ -164,7 +164,7 @@ impl Walk<'_> {
         let elements = (0..).zip(values).map(move |(index, value)| {
             let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
             lock(scopes).push(scope.clone());
-            let mut element = cx.element(index, scope);
+            let mut element = cx.for_element(index, scope);
             element.known.clone_from(&known);
             if let Some(sent) = away.send(index as usize, || element.path().clone(), &element, remote) {
                 return sent;
@@ -232,7 +232,7 @@ impl Walk<'_> {
         };
         let (start, block) = (range.start, own.path().clone());
         let mut walk = pin!(self.steps(range, &mut own));
-        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.by()) {
+        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.ended_by()) {
             (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::cut(by.clone())))),
             (polled, _) => polled,
         });
@@ -359,7 +359,7 @@ async fn run<'s>(
     cx: &'s Context,
 ) -> Result<Box<Ran>> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
-    let _joining = cx.joining();
+    let _joining = cx.join_branches();
     let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
     let mut running = Branches::default();
     loop {
@@ -429,8 +429,8 @@ impl JoinState<'_> {
                 self.left.get_or_insert(exit);
                 AfterPart::Continue
             }
-            (Err(error), _) if may_skip && cx.may_go_on(&error) => AfterPart::LeaveOut(error),
-            (Err(error), Some(race)) if cx.may_go_on(&error) => {
+            (Err(error), _) if may_skip && cx.may_continue(&error) => AfterPart::LeaveOut(error),
+            (Err(error), Some(race)) if cx.may_continue(&error) => {
                 race.failed = Some(error);
                 AfterPart::Continue
             }

@@ -36,7 +36,7 @@ pub(super) fn turn(
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let repeats = walk.repeats(at, cx);
         let before = match &cx.run.replay {
-            Some(_) if is_marked && !repeats => cx.finished_before().await,
+            Some(_) if is_marked && !repeats => cx.replay_finished().await,
             _ => None,
         };
         // One that is not run again has its mark, with what it used.
@@ -61,7 +61,7 @@ pub(super) fn turn(
         }
         let mut turn = cx.leave(outer);
         if is_root {
-            cx.count_on(&mut turn);
+            cx.continue_counts(&mut turn);
         }
         match ran {
             Ok(Flow::Continue) => Ok(None),
@@ -227,7 +227,7 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
         let stored = stored(cx.scope.as_deref(), key.name);
-        if !cx.written().iter().any(|written| **written == *stored) {
+        if !cx.written_keys().iter().any(|written| **written == *stored) {
             let message = format!("it ended without having written its key `{}`", key.name);
             return Err(match &cx.frame.unwritten {
                 Some(NothingWritten { kind, why, help }) => {

@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
-            cx.again(At::Once)
+            cx.begin_again(At::Once)
         } else {
             cx.enter(self.workflow.name(at), At::Once)
         }
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
             cx.meter = meter;
         }
         if self.workflow.root() == Some(at) {
-            cx.count_on(&mut inner);
+            cx.continue_counts(&mut inner);
         }
     }
 

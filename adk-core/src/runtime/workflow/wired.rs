@@ -110,7 +110,7 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
         None => walk_in(workflow, nested, cx).await,
         Some(longest) => Box::pin(walk_within(longest, workflow, nested, cx)).await,
     };
-    let walked = walked.and_then(|walked| cx.held().map(|()| walked));
+    let walked = walked.and_then(|walked| cx.check_limits().map(|()| walked));
     if let Some(meter) = meter {
         cx.meter = meter;
     }
@@ -153,7 +153,7 @@ async fn walk_within(
     nested: bool,
     cx: &mut Context,
 ) -> Result<Walked> {
-    let Some((key, deadline)) = cx.time_from_here(longest).await? else {
+    let Some((key, deadline)) = cx.start_time_limit(longest).await? else {
         return walk_in(workflow, nested, cx).await;
     };
     let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.inherited.clone());
@@ -163,7 +163,7 @@ async fn walk_within(
     }
     cx.drop_pending();
     (cx.frame.path, cx.frame.author, cx.instance, cx.inherited) = place;
-    Err(cx.time_is_over(cx.path()))
+    Err(cx.time_error(cx.path()))
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.
@@ -183,7 +183,7 @@ fn outside(exit: Exit, cx: &Context) -> Error {
 
 /// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
 pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
-    prepare.look(|run| workflow.check_state(&Values { run }));
+    prepare.check(|run| workflow.check_state(&Values { run }));
     // The blocks around a step: where each ends, and the path outside of it.
     let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {

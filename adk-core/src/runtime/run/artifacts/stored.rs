@@ -42,16 +42,16 @@ impl StoredPart {
             Part::Text(_) | Part::Thought(_) | Part::FileData(_) => {
                 Ok(Self { json: to_text(part)?, data: None })
             }
-            Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::readable(to_text(part)?),
+            Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::check_readable(to_text(part)?),
             Part::Other(fields) => {
                 let fields = Value::Object((**fields).clone());
-                Self::readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
+                Self::check_readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
             }
         }
     }
 
     /// Checks that the values of a part are not nested too deep to be read again.
-    fn readable(json: String) -> Result<Self> {
+    fn check_readable(json: String) -> Result<Self> {
         if let Err(error) = from_text::<Value>(&json, "the part") {
             let message =
                 format!("a part cannot be stored, since it could not be read again: {}", error.message());

@@ -19,7 +19,7 @@ impl Context {
 
     /// Creates a context for steps of the block at this path that have no branch of their own:
     /// `outer/try_1#2`.
-    pub(crate) fn apart(&self, at: At) -> Self {
+    pub(crate) fn for_steps(&self, at: At) -> Self {
         let mut own = self.split(None);
         own.frame.path = self.frame.path.with(at);
         own.frame.author.clone_from(&self.frame.author);
@@ -32,7 +32,7 @@ impl Context {
     }
 
     /// Creates the context of an element of the `each` at this path: `outer.each_1[3]`.
-    pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
+    pub(crate) fn for_element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
         let mut own = self.split(Some(&[self.frame.path.name(), &format!("[{index}]")]));
         own.frame.path = self.frame.path.with(At::Item(index));
         own.frame.author.clone_from(&self.frame.author);
@@ -70,7 +70,7 @@ impl Context {
 
     /// Stops counting this context as live while its branches run, because the context cannot
     /// continue before them.
-    pub(crate) fn joining(&self) -> Joining<'_> {
+    pub(crate) fn join_branches(&self) -> Joining<'_> {
         self.run.outbox().live.fetch_sub(1, Relaxed);
         Joining(&self.run)
     }
@@ -91,7 +91,7 @@ impl Cut {
     }
 
     /// Returns the path of the agent that ended the branch.
-    pub(crate) fn by(&self) -> Option<&Path> {
+    pub(crate) fn ended_by(&self) -> Option<&Path> {
         self.by.get()
     }
 
@@ -102,7 +102,7 @@ impl Cut {
     }
 
     /// Never returns if this agent has ended the branch, whose future is about to be dropped.
-    pub(super) async fn look(&self, frame: &Frame) {
+    pub(super) async fn wait_if_ended(&self, frame: &Frame) {
         if self.by.get() == Some(&frame.path) {
             std::future::pending().await
         }

@@ -55,7 +55,7 @@ impl Context {
         let draft = if self.run.services.plugins.is_empty() {
             self.draft(event)?
         } else {
-            *Box::pin(self.shown(event)).await?
+            *Box::pin(self.show_to_plugins(event)).await?
         };
         let id = self.begin(draft).await?;
         self.look_at_cut().await;
@@ -64,7 +64,7 @@ impl Context {
 
     async fn look_at_cut(&self) {
         if let Some(cut) = &self.cut {
-            cut.look(&self.frame).await;
+            cut.wait_if_ended(&self.frame).await;
         }
     }
 
@@ -74,7 +74,7 @@ impl Context {
     /// Plugins see the writes of the event, and the event commits their own writes. Partial events
     /// are not shown again when the run is resumed, so all writes of plugins at a partial event are
     /// dropped.
-    async fn shown(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
+    async fn show_to_plugins(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
@@ -83,7 +83,7 @@ impl Context {
         for plugin in services.plugins.iter() {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
-            let mut cx = self.callback();
+            let mut cx = self.callback_context();
             cx.refuse_updates("in `Plugin::on_event`, which has no slot for it");
             cx.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
@@ -94,7 +94,7 @@ impl Context {
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
-                self.give_back(cx);
+                self.end_callback(cx);
                 let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value));
                 event
                     .actions
@@ -130,7 +130,7 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        self.emit_made(work, false).await
+        self.emit_work(work, false).await
     }
 
     /// Emits the event of a call as [`emit_call`](Self::emit_call) does. The keys of the event are
@@ -139,10 +139,10 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        self.emit_made(work, true).await
+        self.emit_work(work, true).await
     }
 
-    async fn emit_made<W>(&mut self, work: W, is_stored_keys: bool) -> Result<EventId>
+    async fn emit_work<W>(&mut self, work: W, is_stored_keys: bool) -> Result<EventId>
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
@@ -307,7 +307,7 @@ fn handed<'a>(
     }
     for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
         if let Some(scope) = scope {
-            scope.wrote(key);
+            scope.mark_written(key);
         }
         if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
             written.push(key.clone());
@@ -315,7 +315,7 @@ fn handed<'a>(
     }
     for key in event.unwritten() {
         if let Some(scope) = scope {
-            scope.unwrote(key);
+            scope.mark_unwritten(key);
         }
         written.retain(|written| *written != *key);
     }

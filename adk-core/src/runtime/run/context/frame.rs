@@ -109,7 +109,7 @@ impl Context {
 
     /// Begins a turn or a round at the current place. The caller passes the returned frame to
     /// [`leave`](Self::leave).
-    pub(crate) fn again(&mut self, at: At) -> Frame {
+    pub(crate) fn begin_again(&mut self, at: At) -> Frame {
         let path = match at {
             At::Once => self.frame.path.clone(),
             at => self.frame.path.with(at),
@@ -141,7 +141,7 @@ impl Context {
     }
 
     /// Continues the counts of a frame that [`again`](Self::again) began, after leaving it.
-    pub(crate) fn count_on(&mut self, inner: &mut Frame) {
+    pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
         (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }
 
@@ -152,7 +152,7 @@ impl Context {
     }
 
     /// Returns the stored keys that were written in this turn, each once.
-    pub(crate) fn written(&self) -> &[Name] {
+    pub(crate) fn written_keys(&self) -> &[Name] {
         self.written.get(self.frame.first_written..).unwrap_or_default()
     }
 }

@@ -20,7 +20,7 @@ impl Context {
     /// Creates the task of the branch that this context was made for.
     pub(crate) fn branch_task(&self, path: Path) -> BranchTask {
         let root = std::iter::successors(Some(&path), |path| path.parent()).last().unwrap_or(&path);
-        let written = self.scope.iter().flat_map(|scope| scope.written_outward()).collect();
+        let written = self.scope.iter().flat_map(|scope| scope.written_keys()).collect();
         let branch = self.branch.clone().unwrap_or_default();
         let workflow = root.name().clone();
         let trace = self.trace.as_ref().and_then(|span| span.context());
@@ -28,7 +28,7 @@ impl Context {
     }
 
     /// Makes this root context descend to a branch, and do nothing else.
-    pub(crate) fn seeking(mut self, task: Arc<BranchTask>) -> Self {
+    pub(crate) fn search_for(mut self, task: Arc<BranchTask>) -> Self {
         let all = std::iter::successors(Some(&task.path), |path| path.parent());
         let mut nodes: Vec<_> = all.map(|path| (path.name().clone(), path.at())).collect();
         nodes.reverse();
@@ -67,7 +67,7 @@ impl Context {
     }
 
     /// Returns the path of the branch, for an error.
-    pub(crate) fn sought(&self) -> String {
+    pub(crate) fn sought_path(&self) -> String {
         self.search.as_ref().map_or_else(String::new, |search| search.task.path.to_string())
     }
 
@@ -88,18 +88,18 @@ impl Context {
             return Err(Error::new(ErrorKind::TopologyChanged, message).at(&self.frame.path));
         }
         if let Some(scope) = &self.scope {
-            scope.wrote_outward(&task.written);
+            scope.mark_all_written(&task.written);
         }
         Ok(search)
     }
 
     /// Keeps the end of the branch.
-    pub(crate) fn found(&mut self, search: Option<Box<RemoteBranchSearch>>, end: BranchEnd) {
+    pub(crate) fn set_branch_end(&mut self, search: Option<Box<RemoteBranchSearch>>, end: BranchEnd) {
         self.search = search.map(|search| Box::new(RemoteBranchSearch { end: Some(end), ..*search }));
     }
 
     /// Takes the end of the branch.
-    pub(crate) fn take_found(&mut self) -> Option<BranchEnd> {
+    pub(crate) fn take_branch_end(&mut self) -> Option<BranchEnd> {
         self.search.take().and_then(|search| search.end)
     }
 }

@@ -58,15 +58,15 @@ impl Context {
 
     /// Returns the flow of the current agent, if it has finished before. The recorded events of the
     /// agent are applied, and it does not run again.
-    pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
+    pub(crate) fn replay_finished(&mut self) -> BoxFuture<'_, Option<Flow>> {
         Box::pin(async move {
             let run = self.run.clone();
             let (done, keys) = run.replay.as_ref()?.replay_finished(&run, &self.frame.path).await?;
             run.count_skipped(done.usage);
-            self.count_again(&done.usage, 0);
+            self.count_replayed(&done.usage, 0);
             for key in keys {
                 if let Some(scope) = &self.scope {
-                    scope.wrote(&key);
+                    scope.mark_written(&key);
                 }
                 self.written.push(key);
             }
