@@ -3,7 +3,7 @@
 use crate::agents::llm::LlmAgent;
 use crate::models::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Prepare, Run, stored};
+use crate::runtime::run::{Context, Prepare, Run, stored_key};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::runtime::workflow::{prepare_root, run_root};
 use crate::spec::ToolMeta;
@@ -89,7 +89,7 @@ impl AgentTool {
         };
         let inner = cx.inner(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
-            let key = Name::shared(&stored(inner.scope.as_deref(), input));
+            let key = Name::shared(&stored_key(inner.scope.as_deref(), input));
             inner.run.preset(&key, request.clone().into());
             if let Some(scope) = &inner.scope {
                 scope.mark_written(&key);
@@ -112,7 +112,7 @@ impl AgentTool {
         let temps = run.temp_keys();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
-            let key = |name| Name::shared(&stored(inner.scope.as_deref(), name));
+            let key = |name| Name::shared(&stored_key(inner.scope.as_deref(), name));
             writes.map(|write| (Name::shared(write.name), key(write.name))).collect()
         };
         let mut future: Option<BoxFuture<'_, Result<()>>> = Some(Box::pin(async {

@@ -59,17 +59,17 @@ pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{CallbackPlace, CallbackSteps};
-pub(crate) use consumption::{Consumption, metered};
+pub(crate) use consumption::{Consumption, measure};
 pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
 pub(crate) use handover::{HandoverState, HandoverTarget};
 pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};
 pub(crate) use lifecycle::LifecycleReporter;
 pub(crate) use lost_waits::OpenWait;
-pub(crate) use meter::{Meter, count_again};
+pub(crate) use meter::{Meter, count_replayed};
 pub(crate) use models::{ModelChain, Models};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
-pub(crate) use state::{Overlay, decode, encode, stored};
+pub(crate) use state::{Overlay, decode, encode, stored_key};
 pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, WrittenKeys, is_update};
 
@@ -508,8 +508,8 @@ impl Run {
     }
 
     /// Forgets the loop ends at the matching paths, because their work was discarded.
-    pub(crate) fn forget_loops(&self, is_meant: impl Fn(&Path) -> bool) {
-        lock(&self.loops).retain(|end| !is_meant(&end.path));
+    pub(crate) fn forget_loops(&self, is_match: impl Fn(&Path) -> bool) {
+        lock(&self.loops).retain(|end| !is_match(&end.path));
     }
 
     pub(crate) fn take_loops(&self) -> Vec<LoopEnd> {

@@ -11,7 +11,7 @@ use super::{Retry, trace};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
 use crate::panic::caught;
-use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
+use crate::runtime::run::{CallStep, Context, Run, count_replayed, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::StateDelta;
@@ -288,7 +288,7 @@ pub(super) async fn ended<T>(
     if !of.is_made() {
         let left = left(&ended);
         run.count_skipped(left.usage);
-        count_again(of.meter.as_ref(), &left.usage, 0, &path);
+        count_replayed(of.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
             run.repeat_updates(&path, &of.to_string(), &left.updated).await?;
         }

@@ -7,7 +7,7 @@
 use super::toolbox::Toolbox;
 use crate::Name;
 use crate::content::FunctionCall;
-use crate::runtime::run::{Context, KeyScope, stored};
+use crate::runtime::run::{Context, KeyScope, stored_key};
 use crate::runtime::tool::DynTool;
 use crate::spec::Renames;
 use crate::store::event::StateDelta;
@@ -94,12 +94,12 @@ impl Touched {
     }
 
     fn write(&mut self, key: &str, scope: Option<&KeyScope>) {
-        self.writes.insert(stored(scope, key).into_owned());
+        self.writes.insert(stored_key(scope, key).into_owned());
     }
 
     /// What has been written under a name is found by a read of it, wherever the read began.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
-        self.reads.insert(stored(scope, key).into_owned());
+        self.reads.insert(stored_key(scope, key).into_owned());
         self.reads.extend(scope.map(|scope| scope.source_key(key).into_owned()));
     }
 }

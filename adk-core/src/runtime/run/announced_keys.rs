@@ -1,7 +1,7 @@
 //! [`AnnouncedKeys`]: the keys that an agent announces to write. Each write is checked against
 //! them.
 
-use super::{KeyScope, stored};
+use super::{KeyScope, stored_key};
 use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, accepts_of};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::Scope;
@@ -102,7 +102,7 @@ impl WriteRules {
         let writer = self.callback(path);
         let changed = event.actions.state_delta.iter().filter(|(key, value)| before.get(key) != Some(*value));
         for (key, value) in changed {
-            let known = writer.keys().find(|known| *stored(scope, known.name) == **key);
+            let known = writer.keys().find(|known| *stored_key(scope, known.name) == **key);
             if known.is_some() || before.get(key).is_none() {
                 writer.check(known.map_or(key, |known| known.name), value)?;
             }
@@ -135,11 +135,11 @@ pub(crate) struct UpdatedType {
 impl UpdatedType {
     /// Checks that a value is of the announced type.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
-        fits(name, &self.ty, self.accepts, value)
+        check_type(name, &self.ty, self.accepts, value)
     }
 }
 
-fn fits(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
+fn check_type(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
     accepts(value).map_err(|why| {
         let message = format!("state key `{name}` is announced as `{ty}`, and is set to another type: {why}");
         Error::new(ErrorKind::KeyType, message)
@@ -188,7 +188,7 @@ impl<'a> Writer<'a> {
             return if self.is_free(name) { Ok(()) } else { Err(self.unannounced_error(name, Some(value))) };
         };
         let Some(accepts) = accepts_of(&key) else { return Ok(()) };
-        fits(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
+        check_type(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
     }
 
     /// Returns the announced type of a key that may be updated.

@@ -277,7 +277,8 @@ impl Artifacts<'_> {
     pub(crate) async fn list_recorded(&mut self) -> Result<Vec<String>> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
         let work = async move { services.artifacts.list(&key).await };
-        self.record_step(CallKind::ListArtifacts, Name::literal("artifacts"), CallInputs::default(), work).await
+        self.record_step(CallKind::ListArtifacts, Name::literal("artifacts"), CallInputs::default(), work)
+            .await
     }
 
     /// Returns the numbers of the versions of a file, in ascending order.
@@ -288,7 +289,13 @@ impl Artifacts<'_> {
         self.run.services.artifacts.versions(self.run.session().key(), name).await
     }
 
-    async fn record_step<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
+    async fn record_step<T, W>(
+        &mut self,
+        kind: CallKind,
+        name: Name,
+        inputs: CallInputs,
+        work: W,
+    ) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,

@@ -57,8 +57,8 @@ impl BudgetAccount {
 
     pub(super) fn error(&self) -> Error {
         let (budget, owner) = (&self.budget, &self.owner);
-        let of = owner.as_ref().map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
-        let message = format!("{of} would use more than its budget of {budget}");
+        let owner = owner.as_ref().map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
+        let message = format!("{owner} would use more than its budget of {budget}");
         let help = match self.budget {
             Budget::Money(..) => {
                 "raise it, or lower the `max_output_tokens` of its agents: the longest answer is reserved before each call"
@@ -142,9 +142,9 @@ impl Context {
             let Some(account) = &meter.account else { continue };
             let prices = self.run.services.prices.as_deref();
             if let Budget::Money(..) = account.budget {
-                check(models, request, prices, account.budget)?;
+                check_prices(models, request, prices, account.budget)?;
             }
-            let need = needed(models, request, prices, account.budget);
+            let need = largest_usage(models, request, prices, account.budget);
             if !account.reserve(need).await {
                 return Err(meter.exceed_budget(self.path()));
             }
@@ -156,7 +156,12 @@ impl Context {
 
 /// Returns the largest possible usage of a call by any of the models, in tokens or in the smallest
 /// units of money.
-fn needed(models: &ModelChain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> u64 {
+fn largest_usage(
+    models: &ModelChain,
+    request: &ModelRequest,
+    prices: Option<&Prices>,
+    budget: Budget,
+) -> u64 {
     let input = request.input_tokens();
     let own = request.config.max_output_tokens.map(u64::from);
     let needs = models.iter().map(|model| {
@@ -171,7 +176,12 @@ fn needed(models: &ModelChain, request: &ModelRequest, prices: Option<&Prices>, 
 }
 
 /// Checks that the highest cost of a call is known.
-fn check(models: &ModelChain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> Result<()> {
+fn check_prices(
+    models: &ModelChain,
+    request: &ModelRequest,
+    prices: Option<&Prices>,
+    budget: Budget,
+) -> Result<()> {
     let error = |message: String, help: &str| Err(Error::new(ErrorKind::Config, message).with_help(help));
     let Some(prices) = prices else {
         let message = format!("there is a budget of {budget}, and the runner has no prices");

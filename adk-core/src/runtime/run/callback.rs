@@ -182,7 +182,13 @@ impl CallbackContext {
         self.record_step(CallKind::Callback, name.into(), CallInputs::default(), work).await
     }
 
-    async fn record_step<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
+    async fn record_step<T, W>(
+        &mut self,
+        kind: CallKind,
+        name: Name,
+        inputs: CallInputs,
+        work: W,
+    ) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,

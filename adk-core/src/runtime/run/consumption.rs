@@ -24,7 +24,7 @@ pub(crate) struct Consumption {
 
 /// Executes a part of a run, and adds its usage to `spent`. The usage is measured around each poll,
 /// because no other part of the run is polled at the same time.
-pub(crate) async fn metered<F: Future>(
+pub(crate) async fn measure<F: Future>(
     run: Arc<Run>,
     meter: Option<Arc<Meter>>,
     spent: Arc<Mutex<Consumption>>,
@@ -55,12 +55,12 @@ impl Run {
 impl Context {
     /// Skips recorded work at the matching paths that is not executed again, and counts its usage.
     /// Returns the keys that it wrote.
-    pub(crate) fn skip_recorded(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
+    pub(crate) fn skip_recorded(&self, spent: &Consumption, is_match: impl Fn(&Path) -> bool) -> Vec<Name> {
         self.run.add_usage(spent.usage);
         self.run.count_earlier_calls(spent.calls);
         self.count_replayed(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
-        replay.map(|replay| replay.skip(&self.run, is_meant)).unwrap_or_default()
+        replay.map(|replay| replay.skip(&self.run, is_match)).unwrap_or_default()
     }
 }
 

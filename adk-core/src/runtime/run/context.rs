@@ -101,7 +101,7 @@ impl Context {
     }
 
     /// Creates the context of a callback, which takes the pending writes with it.
-    /// [`give_back`](Self::give_back) ends it.
+    /// [`end_callback`](Self::end_callback) ends it.
     pub(crate) fn callback_context(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
         let steps = CallbackSteps::Numbered(std::mem::take(&mut self.frame.calls));

@@ -21,12 +21,12 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    fn take(&self, is_meant: impl Fn(&Path) -> bool) -> Vec<(StepKey, Value)> {
+    fn take(&self, is_match: impl Fn(&Path) -> bool) -> Vec<(StepKey, Value)> {
         if !self.any.load(Acquire) {
             return Vec::new();
         }
         let mut calls = lock(&self.calls);
-        let taken = calls.extract_if(.., |(key, _)| is_meant(&key.path)).collect();
+        let taken = calls.extract_if(.., |(key, _)| is_match(&key.path)).collect();
         self.any.store(!calls.is_empty(), Release);
         taken
     }
@@ -57,9 +57,9 @@ impl Run {
         if let Some(outer) = &self.outer {
             return outer.settle(path);
         }
-        let is_meant = |other: &Path| is_around(other, path) || is_around(path, other);
-        let settled = self.failures.take(is_meant);
-        let has_lost = self.lost_waits.settle(is_meant);
+        let is_match = |other: &Path| is_around(other, path) || is_around(path, other);
+        let settled = self.failures.take(is_match);
+        let has_lost = self.lost_waits.settle(is_match);
         if settled.is_empty() && !has_lost {
             return None;
         }

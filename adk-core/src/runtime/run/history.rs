@@ -104,7 +104,7 @@ impl History {
     }
 
     fn sees(&self, event: &Event) -> bool {
-        visible(event.branch.as_deref(), self.branch.as_deref())
+        is_visible(event.branch.as_deref(), self.branch.as_deref())
     }
 
     /// Returns whether a summary covers all events that are visible here. A summary from outside of
@@ -122,7 +122,7 @@ impl History {
 }
 
 /// Compares branches by segments, because `par.a` does not enclose `par.ab`.
-fn visible(event: Option<&str>, own: Option<&str>) -> bool {
+fn is_visible(event: Option<&str>, own: Option<&str>) -> bool {
     match (event, own) {
         (None, _) | (_, None) => true,
         (Some(event), Some(own)) => {
@@ -133,12 +133,12 @@ fn visible(event: Option<&str>, own: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::is_visible;
 
     #[test]
-    fn a_branch_sees_itself_and_what_is_around_it() {
-        assert!(visible(None, Some("par.a")) && visible(Some("par.b"), None));
-        assert!(visible(Some("par.a"), Some("par.a")) && visible(Some("par.a"), Some("par.a.q.x")));
-        assert!(!visible(Some("par.a"), Some("par.ab")) && !visible(Some("par.a.q.x"), Some("par.a")));
+    fn a_branch_sees_its_own_events_and_those_of_enclosing_branches() {
+        assert!(is_visible(None, Some("par.a")) && is_visible(Some("par.b"), None));
+        assert!(is_visible(Some("par.a"), Some("par.a")) && is_visible(Some("par.a"), Some("par.a.q.x")));
+        assert!(!is_visible(Some("par.a"), Some("par.ab")) && !is_visible(Some("par.a.q.x"), Some("par.a")));
     }
 }

@@ -85,12 +85,12 @@ impl LostWaits {
 
     /// Makes the lost waits at the matching paths final, because the run has continued after them.
     /// Returns whether there is something to write.
-    pub(super) fn settle(&self, is_meant: impl Fn(&Path) -> bool) -> bool {
+    pub(super) fn settle(&self, is_match: impl Fn(&Path) -> bool) -> bool {
         if self.is_empty() {
             return false;
         }
         self.change(|waits| {
-            waits.iter_mut().filter(|wait| is_meant(&wait.key.path)).for_each(|wait| wait.is_final = true);
+            waits.iter_mut().filter(|wait| is_match(&wait.key.path)).for_each(|wait| wait.is_final = true);
             waits.iter().any(|wait| wait.is_open || wait.is_final)
         })
     }

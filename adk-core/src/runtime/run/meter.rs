@@ -175,7 +175,7 @@ impl Context {
 
     /// Adds usage and rounds that were replayed or that another process executed.
     pub(crate) fn count_replayed(&self, usage: &Usage, rounds: u64) {
-        count_again(self.meter.as_ref(), usage, rounds, self.path());
+        count_replayed(self.meter.as_ref(), usage, rounds, self.path());
     }
 
     /// Checks that no limit around is exceeded. After that the run cannot continue, also if an
@@ -216,7 +216,7 @@ impl Context {
 }
 
 /// Adds usage and rounds to the meter of a tool call.
-pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64, path: &Path) {
+pub(crate) fn count_replayed(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64, path: &Path) {
     let Some(meter) = meter else { return };
     let costs = [
         (Cost::ModelCalls, usage.calls),

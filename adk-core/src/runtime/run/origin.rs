@@ -30,14 +30,14 @@ impl EventOrigin {
         event.invocation_id = self.run_id;
     }
 
-    /// Completes an event, and turns it into a draft as [`drafted`] does.
+    /// Completes an event, and turns it into a draft as [`draft_event`] does.
     ///
     /// # Errors
-    /// As [`drafted`].
+    /// As [`draft_event`].
     pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Result<Draft> {
         let (scope, path) = (self.scope.clone(), self.path.clone());
         self.place(&mut event);
-        drafted(event.into(), scope.as_deref(), &path, pending)
+        draft_event(event.into(), scope.as_deref(), &path, pending)
     }
 }
 
@@ -45,7 +45,7 @@ impl EventOrigin {
 ///
 /// # Errors
 /// When a value of the event is nested too deep. Pending writes were checked when they were set.
-pub(super) fn drafted(
+pub(super) fn draft_event(
     event: Arc<Event>,
     scope: Option<&KeyScope>,
     path: &Path,

@@ -79,8 +79,9 @@ impl<T> Outcome<T> {
         for event in own {
             let Some(details) = event.details.as_deref() else { continue };
             let Some(usage) = details.usage else { continue };
-            let told = details.custom_metadata.get(COST_KEY).and_then(Value::as_str);
-            let cost = told.and_then(|told| told.split(' ').next()?.parse().ok()).unwrap_or_default();
+            let recorded = details.custom_metadata.get(COST_KEY).and_then(Value::as_str);
+            let cost =
+                recorded.and_then(|recorded| recorded.split(' ').next()?.parse().ok()).unwrap_or_default();
             *costs.entry(event.author.clone()).or_default() += Usage { cost, calls: 1, ..usage };
         }
         costs

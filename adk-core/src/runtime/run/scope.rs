@@ -81,7 +81,7 @@ impl KeyScope {
     /// Creates a scope with one own key, stored as `PLACE/name`. Other names are those of the
     /// enclosing scope.
     pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
-        let key = Name::from(format!("{}{place}/{name}", around(outer.as_ref())));
+        let key = Name::from(format!("{}{place}/{name}", outer_prefix(outer.as_ref())));
         let mut scope = Self::renames(outer);
         scope.insert(MappedName { name, key, read: None });
         scope
@@ -138,13 +138,13 @@ impl KeyScope {
     fn prefix(&self) -> &str {
         match &self.kind {
             ScopeKind::Closed(prefix) | ScopeKind::Element(prefix) => self.text(prefix),
-            ScopeKind::Renames => around(self.outer.as_ref()),
+            ScopeKind::Renames => outer_prefix(self.outer.as_ref()),
         }
     }
 
     fn text<'a>(&'a self, Prefix { name, item, text }: &'a Prefix) -> &'a str {
         text.get_or_init(|| {
-            let around = around(self.outer.as_ref());
+            let around = outer_prefix(self.outer.as_ref());
             match item {
                 Some(item) => format!("{around}{name}[{item}]/").into(),
                 None => [around, name, "/"].concat().into(),
@@ -247,8 +247,8 @@ impl KeyScope {
 
     /// Returns the keys that were written in this scope and the enclosing scopes, innermost first.
     pub(crate) fn written_keys(&self) -> Vec<Vec<Name>> {
-        let of = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
-        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, of)).collect()
+        let keys = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
+        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, keys)).collect()
     }
 
     /// Marks the same keys as written, in scopes that another process built for the same place.
@@ -286,7 +286,7 @@ impl BlockScope for KeyScope {
 }
 
 /// Returns the prefix of the enclosing scope.
-fn around(outer: Option<&Arc<KeyScope>>) -> &str {
+fn outer_prefix(outer: Option<&Arc<KeyScope>>) -> &str {
     outer.map_or("", |outer| outer.prefix())
 }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_stand_in_each_other() {
+    fn scopes_nest() {
         let mut first = KeyScope::closed(None, "first".into());
         first.map("out".into(), "out".into(), &"out".into());
         first.map_to_session("plan".into());
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_a_prefix_is_the_session_s_unless_the_workflow_has_mapped_it() {
+    fn a_key_with_a_prefix_belongs_to_the_session_unless_the_workflow_maps_it() {
         let mut instance = KeyScope::renames(None);
         instance.map("user:plan".into(), "plan".into(), &"plan".into());
         let mut workflow = KeyScope::closed(Some(Arc::new(instance)), "w".into());
@@ -366,7 +366,7 @@ mod tests {
         let element = Arc::new(element);
         let inner = KeyScope::closed(Some(element.clone()), "inner".into());
         assert_eq!(inner.write(&"note".into()), "step/each_1[3]/inner/note");
-        assert_eq!(found(&inner, "note"), None, "what is inside of it is new as well");
+        assert_eq!(found(&inner, "note"), None, "a nested workflow has no values either");
         inner.mark_written(&"step/each_1[3]/note".into());
         assert_eq!(found(&element, "note").as_deref(), Some("step/each_1[3]/note"));
         inner.mark_written(&"step/each_1[3]/inner/note".into());

@@ -132,7 +132,7 @@ pub(super) fn value(
 }
 
 /// Returns the stored key for writes of a name.
-pub(crate) fn stored<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, str> {
+pub(crate) fn stored_key<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, str> {
     match scope {
         Some(scope) => scope.written_key(key),
         None => Cow::Borrowed(key),

@@ -272,7 +272,7 @@ pub(crate) fn error_type(kind: ErrorKind) -> String {
     match to_json(&kind) {
         Ok(Value::String(kind)) => kind,
         Ok(Value::Object(kind)) => {
-            let parts = kind.iter().filter_map(|(kind, of)| Some(format!("{kind}.{}", of.as_str()?)));
+            let parts = kind.iter().filter_map(|(kind, detail)| Some(format!("{kind}.{}", detail.as_str()?)));
             parts.collect()
         }
         _ => "_OTHER".to_owned(),

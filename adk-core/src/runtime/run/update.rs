@@ -194,16 +194,16 @@ impl State<'_> {
         R: Serialize + DeserializeOwned,
     {
         let name = key.into();
-        let of = name.clone();
+        let updated = name.clone();
         let ty = match self.writer.updated_type(&name) {
             Ok(ty) => ty,
             Err(error) => return Err(self.refuse(error)),
         };
         let change: Change = Box::new(move |current| {
-            let current = state::get(&of, current)?;
-            let value = encode(&of, f(current))?;
-            ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
-            if secret::is_in(&value) { Err(of_secret(&of)) } else { Ok(value) }
+            let current = state::get(&updated, current)?;
+            let value = encode(&updated, f(current))?;
+            ty.as_ref().map_or(Ok(()), |ty| ty.check(&updated, &value))?;
+            if secret::is_in(&value) { Err(secret_error(&updated)) } else { Ok(value) }
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)
@@ -223,24 +223,24 @@ impl State<'_> {
                 Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
             }
             Updates::Agent { by, calls, written } => {
-                let of = AgentUpdate { run, scope: *scope, by: *by, name, key };
-                Box::pin(of.make(overlay, calls, written, change))
+                let update = AgentUpdate { run, scope: *scope, by: *by, name, key };
+                Box::pin(update.make(overlay, calls, written, change))
             }
             Updates::Call { by, step, updated } => {
                 let nth = updated.iter().filter(|(other, _)| *other == key).count();
                 let (run, call, update) = (*run, step.to_string(), format!("{key}@{nth}"));
                 let is_set = overlay.state_delta.get(&key).or_else(|| step.seen.get(&key)).is_some();
                 if is_set || run.has_set(&key) {
-                    return Box::pin(ready(Err(set_before(name))));
+                    return Box::pin(ready(Err(set_before_error(name))));
                 }
                 let (by, scope) = (*by, *scope);
                 Box::pin(async move {
-                    let draft = of_call(run, by, &call, &update);
+                    let draft = call_draft(run, by, &call, &update);
                     let text = Name::from(format!("{call}/{update}"));
                     let at = UpdateSlot { path: by.path.clone(), text, is_in_call: true };
                     let update = NamedUpdate { name, scope, update: Update::new(key.clone(), draft, change) };
                     let stored = run.commit_update(at, update).await?;
-                    let value = written_by(&stored, &key)?;
+                    let value = updated_value(&stored, &key)?;
                     updated.push((key, Value::clone(&value)));
                     Ok(value)
                 })
@@ -279,15 +279,15 @@ impl AgentUpdate<'_> {
         }
         let is_in_call = run.is_shared_with_call(&key);
         if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
-            return Err(set_before(name));
+            return Err(set_before_error(name));
         }
         // The tool call writes the keys that an agent inside of it sets, so they are not written
         // here.
         let pending = if is_in_call { Overlay::default() } else { std::mem::take(overlay) };
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
-        let marked = marked(json!({"update": format!("{key}@{}", step.index)}));
-        let draft = origin(run, by).draft(marked, pending)?;
+        let event = update_event(json!({"update": format!("{key}@{}", step.index)}));
+        let draft = origin(run, by).draft(event, pending)?;
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
             update.starts_from(base);
@@ -298,7 +298,7 @@ impl AgentUpdate<'_> {
             Ok(stored) => {
                 let keys = stored.event.actions.state_delta.iter().chain(stored.temp.iter());
                 keys.for_each(|(key, _)| written.add(key));
-                let value = written_by(&stored, &key);
+                let value = updated_value(&stored, &key);
                 if let Some(ticket) = stored.ticket {
                     run.outbox().taken(ticket).await;
                 }
@@ -358,10 +358,10 @@ impl Run {
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
                 let text = Name::from(format!("{tool}/{own}"));
                 let around = UpdateSlot { path: call.path.clone(), text, is_in_call: true };
-                let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
+                let (mut draft, update) = update.replaced(call_draft(outer, by, &tool, &own));
                 let stored = outer.commit_update(around, NamedUpdate { name, scope, update }).await?;
                 // The nested run and its tool call see the new value as well.
-                let value = written_by(&stored, &key)?;
+                let value = updated_value(&stored, &key)?;
                 Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
                 return Ok(self.apply_update(scope, stored));
@@ -425,7 +425,7 @@ impl Run {
             let nth = updated[..at].iter().filter(|(other, _)| other == key).count();
             let (value, update) = (Arc::new(value.clone()), format!("{key}@{nth}"));
             let by = Caller { agent: path.name(), path, branch: &None };
-            let draft = of_call(self, by, call, &update);
+            let draft = call_draft(self, by, call, &update);
             let text = Name::from(format!("{call}/{update}"));
             let update = Update::new(key.clone(), draft, Box::new(move |_| Ok(value.clone())));
             let at = UpdateSlot { path: path.clone(), text, is_in_call: true };
@@ -468,13 +468,13 @@ fn origin(run: &Run, by: Caller<'_>) -> EventOrigin {
 }
 
 /// Creates the event of an update in a tool call.
-fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
-    let mut event = marked(json!({"call": call, "update": update}));
+fn call_draft(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
+    let mut event = update_event(json!({"call": call, "update": update}));
     origin(run, by).place(&mut event);
     Draft::new(event)
 }
 
-fn marked(update: Value) -> Event {
+fn update_event(update: Value) -> Event {
     Event::new().with_metadata(STATE_UPDATE_KEY, update)
 }
 
@@ -484,13 +484,13 @@ pub(crate) fn is_update(event: &Event) -> bool {
 }
 
 /// Returns the new value of an updated key.
-fn written_by(stored: &Stored, key: &str) -> Result<Arc<Value>> {
+fn updated_value(stored: &Stored, key: &str) -> Result<Arc<Value>> {
     let delta = &stored.event.actions.state_delta;
     let value = delta.get(key).or_else(|| stored.temp.get(key)).cloned();
-    value.ok_or_else(|| diverged(key))
+    value.ok_or_else(|| diverged_error(key))
 }
 
-fn diverged(key: &str) -> Error {
+fn diverged_error(key: &str) -> Error {
     let message = format!("it updates state key `{key}`, where its journal holds another event");
     Error::new(ErrorKind::Diverged, message).with_help(format!(
         "the code that updates `{key}` has changed, or its order: resume the run with the program that recorded it, or undo the \
@@ -498,12 +498,12 @@ fn diverged(key: &str) -> Error {
     ))
 }
 
-fn of_secret(name: &str) -> Error {
+fn secret_error(name: &str) -> Error {
     let message = format!("state key `{name}` is updated to a secret, which its store does not keep");
     Error::new(ErrorKind::Config, message).with_help("read the key and set it")
 }
 
-fn set_before(name: &str) -> Error {
+fn set_before_error(name: &str) -> Error {
     let message = format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
         .with_help("use `update` for the key in the whole call, and `set` for others")

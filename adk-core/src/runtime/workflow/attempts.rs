@@ -6,7 +6,7 @@
 use super::away::Away;
 use super::scopes;
 use super::walk::{Walk, Walked};
-use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
+use crate::runtime::run::{Consumption, Context, FailedAttempt, measure, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
@@ -111,7 +111,7 @@ impl Walk<'_> {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
         let (run, meter) = (own.run.clone(), own.meter.clone());
         let limited = run.clone();
-        let work = metered(run, meter, spent.clone(), self.branch(body, None, own));
+        let work = measure(run, meter, spent.clone(), self.branch(body, None, own));
         let ran = match timeout {
             None => work.await,
             Some(most) => {

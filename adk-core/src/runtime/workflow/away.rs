@@ -1,7 +1,7 @@
 //! Branches of a block that run in another process, and their reports.
 
 use super::walk::{Exit, Walked};
-use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
+use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_replayed};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::store::outbox::Counted;
 use crate::sync::lock;
@@ -68,7 +68,7 @@ impl Away {
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
             run.count_skipped(usage);
-            count_again(meter.as_ref(), &usage, rounds, &path);
+            count_replayed(meter.as_ref(), &usage, rounds, &path);
             end.map(walked)
         }))
     }
@@ -86,7 +86,7 @@ impl Away {
             if let Ok(BranchReport { events, usage, .. }) = report.await {
                 lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
                 cx.run.count_skipped(usage);
-                count_again(cx.meter.as_ref(), &usage, 0, cx.path());
+                count_replayed(cx.meter.as_ref(), &usage, 0, cx.path());
             }
         }
         away.apply(cx).await;

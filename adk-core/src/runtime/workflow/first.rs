@@ -31,7 +31,9 @@ impl Walk<'_> {
             let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
             let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
             let names = self.names(&branch);
-            cx.skip_recorded(&won.spent, |path| below(&block, path).is_some_and(|name| !names.contains(name)));
+            cx.skip_recorded(&won.spent, |path| {
+                below(&block, path).is_some_and(|name| !names.contains(name))
+            });
             let own = self.branch_context(won.branch, &branch, cx);
             let _joining = cx.join_branches();
             (self.branch(branch, None, own).await?, won)

@@ -6,7 +6,7 @@ use super::join::Branches;
 use super::reads::Elements;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
-use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};
+use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, measure};
 use crate::spec::{AgentKind, OnError, StepKind};
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
@@ -67,7 +67,7 @@ impl Walk<'_> {
             let sent = away.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
             match spent.get(index) {
-                Some(spent) => Box::pin(metered(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
+                Some(spent) => Box::pin(measure(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
                 None => branch,
             }
         });

@@ -7,7 +7,7 @@ use super::{again, checkpoint, scopes};
 use crate::flow::Flow;
 use crate::panic::Caught;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Frame, KeyScope, LifecycleReporter, NothingWritten, in_span, stored};
+use crate::runtime::run::{Context, Frame, KeyScope, LifecycleReporter, NothingWritten, in_span, stored_key};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -226,7 +226,7 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
         return Ok(());
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
-        let stored = stored(cx.scope.as_deref(), key.name);
+        let stored = stored_key(cx.scope.as_deref(), key.name);
         if !cx.written_keys().iter().any(|written| **written == *stored) {
             let message = format!("it ended without having written its key `{}`", key.name);
             return Err(match &cx.frame.unwritten {

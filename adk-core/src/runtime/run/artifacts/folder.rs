@@ -1,6 +1,6 @@
 //! [`FolderArtifacts`]: artifacts as files in a folder.
 
-use super::folder_names::{component, push, unescaped};
+use super::folder_names::{component, push, unescape};
 use super::{ArtifactStore, StoredPart, is_of_user};
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, panic};
@@ -56,7 +56,7 @@ impl FolderArtifacts {
             fs::remove_dir(this.scratch()?)?;
             Ok(this)
         };
-        open().map_err(|error| failed("open the folder", folder, error))
+        open().map_err(|error| to_error("open the folder", folder, error))
     }
 
     /// Returns the folder of the versions of a file.
@@ -89,8 +89,8 @@ impl FolderArtifacts {
         Box::pin(async move {
             let this = self.clone();
             match panic::blocking(move || work(&this)).await {
-                Ok(done) => done.map_err(|error| failed(&what, &self.root, error)),
-                Err(panic) => Err(failed(&what, &self.root, io::Error::other(panic))),
+                Ok(done) => done.map_err(|error| to_error(&what, &self.root, error)),
+                Err(panic) => Err(to_error(&what, &self.root, io::Error::other(panic))),
             }
         })
     }
@@ -266,11 +266,11 @@ fn parse(bytes: Vec<u8>) -> Result<Part> {
 /// folders above.
 fn names(folder: &Path, before: &str, all: &mut Vec<String>) -> io::Result<()> {
     for entry in entries(folder)? {
-        let Some((held, goes_on)) = component(&entry) else { continue };
+        let Some((held, continues)) = component(&entry) else { continue };
         let (text, inside) = (format!("{before}{held}"), folder.join(&entry));
-        if goes_on {
+        if continues {
             names(&inside, &text, all)?;
-        } else if let Some(name) = unescaped(&text)
+        } else if let Some(name) = unescape(&text)
             // An interrupted save leaves a folder without versions.
             && latest(&inside)?.is_some()
         {
@@ -294,7 +294,7 @@ fn sync(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn failed(what: &str, folder: &Path, error: io::Error) -> Error {
+fn to_error(what: &str, folder: &Path, error: io::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.kind() {
         Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => (Kind::Full, "make room on the disk"),

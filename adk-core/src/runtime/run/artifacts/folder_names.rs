@@ -20,7 +20,7 @@ const MORE: char = '+';
 
 /// Adds a name to a path, as one component or, if it is long, as several.
 pub(super) fn push(path: &mut PathBuf, name: &str) {
-    let text = escaped(name);
+    let text = escape(name);
     let mut rest = &*text;
     while rest.len() > MOST {
         let (head, tail) = rest.split_at(MOST);
@@ -38,7 +38,7 @@ pub(super) fn component(text: &str) -> Option<(&str, bool)> {
 }
 
 /// Decodes the name of these components; `None` if they do not encode a name.
-pub(super) fn unescaped(text: &str) -> Option<String> {
+pub(super) fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -48,7 +48,7 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
         });
     }
     // A file of another program may look similar. Only the output of `escaped` is a name.
-    String::from_utf8(bytes).ok().filter(|name| escaped(name) == text)
+    String::from_utf8(bytes).ok().filter(|name| escape(name) == text)
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -57,7 +57,7 @@ fn digit(byte: u8) -> Option<u8> {
 
 /// Escapes a name. Upper case is escaped because some file systems ignore case, and a final dot
 /// because Windows drops it.
-fn escaped(name: &str) -> String {
+fn escape(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for (at, byte) in name.bytes().enumerate() {
         match byte {
@@ -84,15 +84,15 @@ mod tests {
 
     fn name(path: &Path) -> Option<String> {
         let mut text = String::new();
-        let mut goes_on = true;
+        let mut continues = true;
         for part in path.components() {
-            assert!(goes_on, "nothing comes after the end of a name: {path:?}");
+            assert!(continues, "nothing comes after the end of a name: {path:?}");
             let (held, more) = component(part.as_os_str().to_str()?)?;
             text.push_str(held);
-            goes_on = more;
+            continues = more;
         }
-        assert!(!goes_on, "{path:?} has no end");
-        unescaped(&text)
+        assert!(!continues, "{path:?} has no end");
+        unescape(&text)
     }
 
     /// Returns names that file systems confuse, reject or read as paths, and random combinations of
@@ -168,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn what_others_have_left_is_no_name() {
+    fn a_file_of_another_program_has_no_name() {
         for text in ["A", "%41%", "%4", "%4A", "%61", "a.", "%ff", "a b", "%+1", "é"] {
-            assert_eq!(unescaped(text), None, "{text}");
+            assert_eq!(unescape(text), None, "{text}");
         }
         for text in ["a", "", ".DS_Store", "tmp"] {
             assert_eq!(component(text), None, "{text}");

@@ -1,7 +1,7 @@
 //! The way of an event from an agent to the store and to the consumer.
 
 use super::{Context, Cut, Frame};
-use crate::runtime::run::origin::{EventOrigin, drafted, take_temp};
+use crate::runtime::run::origin::{EventOrigin, draft_event, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::Event;
@@ -195,7 +195,7 @@ impl Context {
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
             let Self { run, scope, frame, written, cut, .. } = self;
-            return handed(stored, run, scope.as_deref(), cut.as_deref(), frame, written);
+            return deliver(stored, run, scope.as_deref(), cut.as_deref(), frame, written);
         }
         self.commit(Body::Ready(draft))
     }
@@ -211,14 +211,14 @@ impl Context {
         let Self { run, scope, frame, written, cut, .. } = self;
         let run: &Arc<Run> = run;
         let (scope, cut) = (scope.as_deref(), cut.as_deref());
-        let mut handed = move |stored| handed(stored, run, scope, cut, frame, written);
+        let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
             let stored = replay::commit(run.clone(), path, nth, passed, body);
-            return Emit::Later(Box::pin(async move { handed(stored.await?).await }));
+            return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
         match run.engine.commit(run.slot(path, nth), body) {
-            Reply::Ready(stored) => stored.map_or_else(|error| Emit::Ready(Some(Err(error))), handed),
-            Reply::Later(stored) => Emit::Later(Box::pin(async move { handed(stored.await?).await })),
+            Reply::Ready(stored) => stored.map_or_else(|error| Emit::Ready(Some(Err(error))), deliver),
+            Reply::Later(stored) => Emit::Later(Box::pin(async move { deliver(stored.await?).await })),
         }
     }
 
@@ -233,7 +233,7 @@ impl Context {
             return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);
-        drafted(event, self.scope.as_deref(), &self.frame.path, pending)
+        draft_event(event, self.scope.as_deref(), &self.frame.path, pending)
     }
 
     fn origin(&self) -> EventOrigin {
@@ -291,7 +291,7 @@ impl Future for Emit<'_> {
 
 /// Records the effects of a committed event in its turn, and waits for the consumer if the event is
 /// delivered.
-fn handed<'a>(
+fn deliver<'a>(
     stored: Stored,
     run: &'a Run,
     scope: Option<&KeyScope>,

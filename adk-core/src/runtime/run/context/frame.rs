@@ -129,7 +129,9 @@ impl Context {
         self.go_to(At::Turn(turn));
         (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
-        if let Some(replay) = run.replay.as_ref().filter(|replay| replay.count_recorded(&self.frame.path) == 0) {
+        if let Some(replay) =
+            run.replay.as_ref().filter(|replay| replay.count_recorded(&self.frame.path) == 0)
+        {
             replay.wait_for_end(&run).await;
         }
     }
@@ -140,7 +142,7 @@ impl Context {
         recorded == 0 || self.frame.emits > recorded
     }
 
-    /// Continues the counts of a frame that [`again`](Self::again) began, after leaving it.
+    /// Continues the counts of a frame that [`begin_again`](Self::begin_again) began, after leaving it.
     pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
         (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }

@@ -159,7 +159,7 @@ where
     });
     let made = call.clone();
     let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::of(&value)))) });
-    record::read(recorded(&run, key, &call, work).await?, RecordOf::Step(&call.name))
+    record::read(call_record(&run, key, &call, work).await?, RecordOf::Step(&call.name))
 }
 
 /// The parts of the record of a call, without its result.
@@ -199,7 +199,7 @@ impl CallRecorder {
 /// Returns the record of a call, either the stored record or that of the work. The future is boxed,
 /// because many calls may run at a time. The types of the call are erased, so that this function is
 /// compiled once.
-fn recorded<'a>(
+fn call_record<'a>(
     run: &'a Run,
     key: StepKey,
     call: &'a CallRecorder,

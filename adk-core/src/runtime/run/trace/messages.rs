@@ -67,7 +67,7 @@ mod tests {
     use crate::{FunctionCall, FunctionResponse};
 
     #[test]
-    fn what_is_said_has_the_form_of_the_conventions() {
+    fn messages_have_the_form_of_the_conventions() {
         let args = json!({"city": "Bern"}).as_object().cloned().unwrap();
         let call =
             FunctionCall { id: "1".into(), name: "weather".into(), args: args.clone(), ..Default::default() };
@@ -77,7 +77,7 @@ mod tests {
             Content::new(Role::Model, vec![Part::from(call)]),
             Content::new(Role::User, vec![Part::from(answer)]),
         ];
-        let told: Value = serde_json::from_str(&messages(&contents, None)).unwrap();
+        let actual: Value = serde_json::from_str(&messages(&contents, None)).unwrap();
         let expected = json!([
             {"role": "user", "parts": [
                 {"type": "text", "content": "Hi"},
@@ -90,7 +90,7 @@ mod tests {
                 {"type": "tool_call_response", "id": "1", "response": {"city": "Bern"}},
             ]},
         ]);
-        assert_eq!(told, expected);
+        assert_eq!(actual, expected);
         let answer: Value = serde_json::from_str(&messages(&[Content::model("Yes")], Some("stop"))).unwrap();
         assert_eq!(answer[0]["finish_reason"], "stop");
     }
