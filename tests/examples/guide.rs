@@ -17,7 +17,7 @@ async fn programs_that_run_to_their_end() {
             "long_chat",
             "[summary] The pump was wet and was dried.\nThank you. The model was sent 3 contents.\n",
         ),
-        ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
+        ("cost", "raise `tokens`, or find the cause in the events of the run\n"),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",

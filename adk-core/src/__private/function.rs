@@ -254,7 +254,7 @@ pub(crate) fn run<'a>(
 /// Returns the values of the keys that a function reads, as inputs of its recorded call. All
 /// secrets have the same value there.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
-    let value = |key: &str| cx.committed(key).map(|value| secret::redact(&value));
+    let value = |key: &str| cx.committed_value(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
     CallInputs::new(&values)
 }

@@ -9,7 +9,7 @@ use crate::models::limit::Permit;
 use crate::models::model::{
     GenerationConfig, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse,
 };
-use crate::runtime::run::{Chain, Context, Run, TraceSpan};
+use crate::runtime::run::{Context, ModelChain, Run, TraceSpan};
 use crate::spec::Money;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxFuture, Error, Name, Result, task};
@@ -53,7 +53,7 @@ pub(super) const fn name(kind: CallKind) -> Name {
 pub(super) struct ModelCall {
     /// [`CallKind::Model`] or [`CallKind::Summary`].
     pub(super) kind: CallKind,
-    pub(super) models: Chain,
+    pub(super) models: ModelChain,
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,

@@ -3,7 +3,7 @@
 
 use super::template;
 use crate::panic::catch_panic;
-use crate::runtime::run::{Context, Prompt, ReadonlyContext};
+use crate::runtime::run::{Context, PromptSource, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxError, BoxFuture, Error, ErrorKind, Name, Result};
@@ -55,7 +55,7 @@ impl Instruction {
     }
 
     /// Returns the instruction as a prompt for all agents below; `None` if it is empty.
-    pub(super) fn for_all(self) -> Option<Arc<dyn Prompt>> {
+    pub(super) fn for_all(self) -> Option<Arc<dyn PromptSource>> {
         match self.prompt() {
             Some("") => None,
             _ => Some(Arc::new(self)),
@@ -104,7 +104,7 @@ impl From<String> for Instruction {
     }
 }
 
-impl Prompt for Instruction {
+impl PromptSource for Instruction {
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(self.render(cx))
     }

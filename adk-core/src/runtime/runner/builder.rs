@@ -214,7 +214,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             );
         }
         check_id("app name", &self.app)?;
-        if let Some(name) = self.plugins.repeated() {
+        if let Some(name) = self.plugins.repeated_name() {
             let message = format!("two plugins are called `{name}`");
             return Err(Error::new(ErrorKind::Config, message)
                 .with_help("give each another name: its `Plugin::name` says it"));

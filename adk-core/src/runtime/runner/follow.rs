@@ -82,7 +82,7 @@ pub(super) async fn take_up(
     let mut next = run.began;
     for (_, stored) in events {
         next = stored.place + 1;
-        run.was_told(stored);
+        run.apply_committed(stored);
     }
     Ok((run, Followed { told: None, report: None, next }))
 }
@@ -100,7 +100,7 @@ async fn begun(shared: &Shared, driven: DrivenRun) -> Result<Run> {
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let session = Arc::new(session.restored_at(&record.state, begins));
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.followed(&record);
+    run.follow(&record);
     Ok(run)
 }
 
@@ -160,7 +160,7 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
         let driven = driven.ok_or_else(|| refuse::unknown_run(run.id))?;
         for (_, stored) in driven.events {
             (followed.next, pause) = (stored.place + 1, PAUSE.0);
-            let ticket = run.joined(stored, None);
+            let ticket = run.join_event(stored, None);
             run.outbox().until_taken(ticket).await;
         }
         match driven.status {

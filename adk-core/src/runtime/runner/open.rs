@@ -100,8 +100,8 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -
     let session =
         if claimed.starts_over { Arc::new(session.restored_at(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
-    let claim = run.goes_on_with(claimed);
+    run.set_deadline(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
+    let claim = run.resume(claimed);
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
     wait.pass_on(&run);

@@ -43,9 +43,9 @@ impl QueuedRun {
         if let Some(turn) = &turn {
             turn.set_holder(run.id);
         }
-        run.limit(Duration::ZERO);
+        run.set_deadline(Duration::ZERO);
         let start = Start { message: record.message.clone(), delta: record.delta.clone() };
-        run.begins_with(RunRecord { time: now_micros(), ..record });
+        run.attach_record(RunRecord { time: now_micros(), ..record });
         let run = Arc::new(run);
         let driving = Some(Driving::new(&shared, &run));
         wait.pass_on(&run);

@@ -353,7 +353,7 @@ impl Asked {
         if let Some(turn) = &turn {
             turn.set_holder(run.id);
         }
-        run.limit(Duration::ZERO);
+        run.set_deadline(Duration::ZERO);
         let Start { message, delta } = start(message, live.is_some(), keys, state);
         run.live = live;
         let mut claim = None;
@@ -362,7 +362,7 @@ impl Asked {
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
             let tenant_of = shared.tenant_of.clone();
-            run.begins_with(RunRecord { tenant_of, message, delta, config, ..new });
+            run.attach_record(RunRecord { tenant_of, message, delta, config, ..new });
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {

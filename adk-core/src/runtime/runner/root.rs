@@ -32,7 +32,7 @@ impl RootEnd {
     /// Reads the output of the run.
     pub(super) fn output<T>(self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let Self { path, span, ended } = self;
-        TraceSpan::ended(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
+        TraceSpan::end_first(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn root(
 async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
     let path = Path::root(Name::shared(agent.meta().name));
     if is_closed && !run.is_alone {
-        run.closed_over(OwnKeys::new(states(agent.meta())));
+        run.set_own_keys(OwnKeys::new(states(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
@@ -105,7 +105,7 @@ async fn before(
     ran: impl Future<Output = Result<()>>,
 ) -> Result<()> {
     let key = StepKey::new(run.id, path.clone(), CallKind::Timer, "deadline", 0);
-    run.within(key, deadline, ran).await.unwrap_or_else(|| {
+    run.run_until(key, deadline, ran).await.unwrap_or_else(|| {
         let message = format!("the run took longer than {longest:?}, its `deadline`");
         Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(
             "give it more with `RunConfig::deadline`, or look in its events for what takes so long",
@@ -126,7 +126,7 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     }
     if let Some(span) = &cx.trace {
         cx.run.keep_trace(span);
-        span.begins_with(&start.message);
+        span.record_message(&start.message);
     }
     let is_live = cx.run.live.is_some();
     let Start { mut message, delta } = start;
@@ -201,11 +201,11 @@ async fn run_task(
     if is_closed {
         let own = OwnKeys::new(states(agent.meta()));
         own.record(&task.state);
-        run.closed_over(own);
+        run.set_own_keys(own);
     }
-    let mut cx = Context::root(run.clone(), path.clone()).with_budget().seeking(task.clone());
+    let mut cx = Context::root(run.clone(), path.clone()).with_budget().search_for(task.clone());
     cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);
     let span = cx.trace.clone();
     let ended = run_branch(agent, cx).await.map_err(|error| error.at(&path));
-    TraceSpan::ended(span, ended)
+    TraceSpan::end_first(span, ended)
 }

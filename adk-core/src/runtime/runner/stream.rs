@@ -256,7 +256,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Polled::Ended(Err(error)) => self.close(Err(error), task),
             Polled::Parked => {
                 // Asked for while those who wait still live.
-                let end = RunEnd::Paused(run.waiting());
+                let end = RunEnd::Paused(run.open_waits());
                 self.future = None;
                 self.close(Ok(end), task)
             }
@@ -349,7 +349,7 @@ async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<
     let open = as_stored(run, open).await?;
     let Some(registry) = run.engine.registry() else { return Ok(open) };
     if status != RunStatus::Finished {
-        let done = run.last_finished();
+        let done = run.take_finished();
         if !done.is_empty() {
             registry.finished(run.claim, done).await?;
         }
@@ -380,7 +380,7 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
 impl Run {
     /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
     fn left_over(&self) -> Option<Error> {
-        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
+        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next_unemitted()?;
         let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
         let message =
             format!("the journal of run `{}` continues with event `{next}`, which no agent emits", self.id);
@@ -401,7 +401,7 @@ impl Run {
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {
-        let (loops, usage, session) = (self.loops(), self.usage(), self.session().clone());
+        let (loops, usage, session) = (self.take_loops(), self.usage(), self.session().clone());
         Outcome { output, loops, usage, run_id: self.id, session }
     }
 }

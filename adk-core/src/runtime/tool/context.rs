@@ -5,8 +5,9 @@ use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
-    State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors, is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context, KeyScope,
+    Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors,
+    is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
@@ -173,15 +174,15 @@ impl ToolContext {
             step: self.step.clone(),
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
-        let run = Run::inside(&self.run, &delta, self.records_under.clone(), call);
-        let scope = self.scope.as_ref().map(KeyScope::apart);
+        let run = Run::for_agent_tool(&self.run, &delta, self.records_under.clone(), call);
+        let scope = self.scope.as_ref().map(KeyScope::fork);
         if let Some(scope) = &scope {
-            delta.iter().for_each(|(key, _)| scope.wrote(key));
+            delta.iter().for_each(|(key, _)| scope.mark_written(key));
         }
-        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), scope);
+        let mut inner = Context::nested_root(Arc::new(run), self.path.child(name, At::Once), scope);
         inner.unchecked = self.unchecked;
         inner.trace = self.trace.clone();
-        inner.meter = self.step.meter.as_ref().map(Meter::tool);
+        inner.meter = self.step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 
@@ -215,14 +216,14 @@ impl ToolContext {
     pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
         let is_old =
             |key: &str, value: &Arc<Value>| before.get(key).is_some_and(|old| Arc::ptr_eq(old, value));
-        let written = run.temps().into_iter().filter(|(key, value)| !is_old(key, value));
+        let written = run.temp_keys().into_iter().filter(|(key, value)| !is_old(key, value));
         self.overlay.state_delta.extend(written.collect::<StateDelta>());
     }
 
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
     /// [`give_back`](Self::give_back).
     pub(crate) fn callback(&mut self) -> CallbackContext {
-        let mut cx = CallbackContext::new(Place {
+        let mut cx = CallbackContext::new(CallbackPlace {
             run: &self.run,
             scope: &self.scope,
             agent: &self.agent,
@@ -231,7 +232,7 @@ impl ToolContext {
             call_id: Some(&self.call.id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
-            steps: Steps::Within(self.step.clone()),
+            steps: CallbackSteps::Within(self.step.clone()),
             rules: self.rules.clone(),
         });
         cx.updated = std::mem::take(&mut self.updated);

@@ -82,7 +82,7 @@ pub(super) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
 }
 
 fn committed_value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
-    cx.committed(key).ok_or_else(|| {
+    cx.committed_value(key).ok_or_else(|| {
         let message = format!("{what} reads a key that nothing has written");
         Error::new(ErrorKind::KeyMissing, message)
             .with_help(format!("let a step before it write `{key}`, or pass it as an input"))
