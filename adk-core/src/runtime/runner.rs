@@ -48,12 +48,12 @@ use std::sync::Arc;
 /// `P` is where models are looked up by name; it is fixed by the facade's features and never written by users. `R` is what
 /// it gives to tools and agents, see [`RunnerBuilder::resources`].
 pub struct Runner<P = NoProvider, R = NoResources> {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     types: PhantomData<fn() -> (P, R)>,
 }
 
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct RunnerShared {
     app: String,
     /// The app of the runner that was built, where this one is [for another](Runner::for_app).
     tenant_of: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     driven: Arc<cancel::Driven>,
 }
 
-impl Shared {
+impl RunnerShared {
     /// The same for another app: a tenant of the app of the runner that was built, unless it is that one.
     fn for_app(&self, name: impl Into<String>) -> Self {
         let (app, home) = (name.into(), self.tenant_of.as_ref().unwrap_or(&self.app));

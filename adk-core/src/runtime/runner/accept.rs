@@ -1,13 +1,13 @@
 //! Whether an answer is of the type that is waited for.
 
-use super::Shared;
+use super::RunnerShared;
 use crate::runtime::tool::decode;
 use crate::spec::{Accepts, AgentMeta, Node, Spec, ValueSchema, schema};
 use crate::store::engine::Waiting;
 use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
 
-impl Shared {
+impl RunnerShared {
     /// The answer as the type of the `await` reads it where the workflow is known, and as the schema says otherwise. So it is
     /// where the type is another than that which asked: the run goes on with the program that has that.
     ///

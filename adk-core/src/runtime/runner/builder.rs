@@ -4,7 +4,7 @@ use super::cancel::Driven;
 use super::parts::Parts;
 use super::recover::{self, Known};
 use super::store::Store;
-use super::{Runner, Shared};
+use super::{Runner, RunnerShared};
 #[cfg(doc)]
 use crate::models::model::Model;
 use crate::models::model::{ModelProvider, ModelRef, RateLimit};
@@ -224,7 +224,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         models.set_default(self.model.as_ref(), &self.fallback)?;
         models.set_limits(self.limits);
         let stores = self.parts.with_defaults(self.store)?;
-        let shared = Shared {
+        let shared = RunnerShared {
             app: self.app,
             tenant_of: None,
             sessions: stores.sessions,

@@ -2,7 +2,7 @@
 
 use super::recover::{self, Known};
 use super::request::RunRequest;
-use super::{Runner, SessionHandle, Shared, accept};
+use super::{Runner, RunnerShared, SessionHandle, accept};
 #[cfg(doc)]
 use crate::ErrorKind;
 use crate::models::model::NoProvider;
@@ -178,7 +178,7 @@ impl<P, R> Runner<P, R> {
     /// The same runner with one more workflow that is known by its name, in place of one that has the name already.
     #[must_use]
     pub fn with_workflow<W: Workflow + Needs<R> + 'static>(&self, workflow: W) -> Self {
-        let mut shared = Shared::clone(&self.shared);
+        let mut shared = RunnerShared::clone(&self.shared);
         let known = recover::known(Arc::new(workflow));
         shared.workflows.retain(|other| other.workflow().meta().name != known.workflow().meta().name);
         shared.workflows.push(known);
@@ -192,7 +192,7 @@ impl<P, R> Runner<P, R> {
         let mut shared = self.shared.clone();
         if !shared.engine.records() {
             let engine = Arc::new(MemoryJournal::new());
-            shared = Arc::new(Shared { engine, ..Shared::clone(&shared) });
+            shared = Arc::new(RunnerShared { engine, ..RunnerShared::clone(&shared) });
         }
         Runner { shared, types: PhantomData }
     }
@@ -212,7 +212,7 @@ impl<P, R> Runner<P, R> {
         engine: Arc<dyn Engine>,
         sessions: Arc<dyn SessionStore>,
     ) -> Runner<NoProvider, NoResources> {
-        let shared = Shared { engine, sessions, ..Shared::clone(&self.shared) };
+        let shared = RunnerShared { engine, sessions, ..RunnerShared::clone(&self.shared) };
         Runner { shared: Arc::new(shared), types: PhantomData }
     }
 
@@ -271,7 +271,7 @@ impl<R> SessionHandle<R> {
     }
 }
 
-impl Shared {
+impl RunnerShared {
     fn named(&self, workflow: &str) -> Result<&Arc<dyn Known>> {
         self.known(workflow).ok_or_else(|| self.unknown_workflow(workflow))
     }

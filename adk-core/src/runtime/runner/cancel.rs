@@ -3,7 +3,7 @@
 //! A store cancels a run by taking its claim away. The process that drives it finds that out at its next commit, and at once
 //! when it is this one.
 
-use super::{Runner, Shared};
+use super::{Runner, RunnerShared};
 use crate::runtime::run::Run;
 use crate::store::engine::{ClaimId, RunFilter, RunState, RunStatus, refuse};
 use crate::sync::lock;
@@ -26,21 +26,21 @@ enum CancelTarget {
 
 /// A run is driven here, for as long as this lives.
 pub(super) struct Driving {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     claim: ClaimId,
 }
 
 impl Driving {
-    pub(super) fn new(shared: &Arc<Shared>, run: &Arc<Run>) -> Self {
+    pub(super) fn new(shared: &Arc<RunnerShared>, run: &Arc<Run>) -> Self {
         Self::insert(shared, run.claim, CancelTarget::Run(Arc::downgrade(run)))
     }
 
     /// A run that waits for its turn, and is cancelled by this notification. The number is that of no claim.
-    pub(super) fn queued(shared: &Arc<Shared>, run: RunId, cancelled: Arc<Notify>) -> Self {
+    pub(super) fn queued(shared: &Arc<RunnerShared>, run: RunId, cancelled: Arc<Notify>) -> Self {
         Self::insert(shared, ClaimId::chosen(run), CancelTarget::Queued(cancelled))
     }
 
-    fn insert(shared: &Arc<Shared>, claim: ClaimId, target: CancelTarget) -> Self {
+    fn insert(shared: &Arc<RunnerShared>, claim: ClaimId, target: CancelTarget) -> Self {
         lock(&shared.driven.0).insert(claim, target);
         Self { shared: shared.clone(), claim }
     }

@@ -1,6 +1,6 @@
 //! Runs that another process drives: handed over, and followed in the store.
 
-use super::Shared;
+use super::RunnerShared;
 use super::open::found;
 use crate::runtime::run::Run;
 use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
@@ -30,7 +30,7 @@ pub(super) struct Followed {
 
 /// Hands a run over; what the store knows of it at first, which may be that it is queued.
 pub(super) async fn hand_over(
-    shared: &Shared,
+    shared: &RunnerShared,
     driver: &dyn RunDriver,
     task: RunTask,
 ) -> Result<(DrivenRun, Followed)> {
@@ -47,7 +47,7 @@ pub(super) async fn hand_over(
 
 /// Follows a run that was handed over, from its first event.
 pub(super) async fn from_first(
-    shared: &Shared,
+    shared: &RunnerShared,
     mut run: DrivenRun,
     mut followed: Followed,
 ) -> Result<(Run, Followed)> {
@@ -63,7 +63,7 @@ pub(super) async fn from_first(
 
 /// Follows a run that was handed over before, from here on.
 pub(super) async fn take_up(
-    shared: &Shared,
+    shared: &RunnerShared,
     id: RunId,
     check: impl Fn(&DrivenRun) -> Result<()>,
 ) -> Result<(Run, Followed)> {
@@ -87,13 +87,13 @@ pub(super) async fn take_up(
     Ok((run, Followed { told: None, report: None, next }))
 }
 
-async fn driven(shared: &Shared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
+async fn driven(shared: &RunnerShared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
     let registry = shared.engine.registry_for(|| format!("follow run `{id}`"))?;
     registry.driven(id, from).await
 }
 
 /// The run with the session as it was when it began.
-async fn begun(shared: &Shared, driven: DrivenRun) -> Result<Run> {
+async fn begun(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
     let record = driven.record;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;

@@ -1,6 +1,6 @@
 //! What a run works on: a session that is opened or made, a run that is taken up again, one that a branch was taken from.
 
-use super::Shared;
+use super::RunnerShared;
 use super::cancel::Driving;
 use super::queue::{QueuedRun, TurnWait};
 use super::request::Begun;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The run of a remote branch, as it was when the branch began.
-pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run> {
+pub(super) async fn branch_run(shared: &RunnerShared, task: &BranchTask) -> Result<Run> {
     let session = found(shared, &task.session, task.run_id).await?;
     let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
     Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
 }
 
-pub(super) async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
+pub(super) async fn found(shared: &RunnerShared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
     shared.sessions.get(key).await?.ok_or_else(|| missing(key, run))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn missing(key: &SessionKey, run: RunId) -> Error {
 
 /// Claims a run, when the workflow is still of the shape that the run was begun with.
 pub(super) async fn claimed(
-    shared: &Arc<Shared>,
+    shared: &Arc<RunnerShared>,
     id: RunId,
     shape: Option<(String, Topology)>,
 ) -> Result<Opened> {
@@ -75,7 +75,7 @@ pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology
     ))
 }
 
-async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -> Result<Opened> {
+async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnWait) -> Result<Opened> {
     let record = &claimed.record;
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
@@ -108,7 +108,7 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -
     Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
 }
 
-pub(super) async fn open_session(shared: &Shared, key: &SessionKey) -> Result<Arc<Session>> {
+pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Result<Arc<Session>> {
     key.check()?;
     match shared.sessions.get(key).await? {
         Some(session) => Ok(session),
@@ -129,7 +129,7 @@ pub(super) struct InTurn {
 
 /// Opens the session of a run that begins, and joins its queue. A run that is not kept also waits here until its turn comes.
 pub(super) async fn open_in_turn(
-    shared: &Shared,
+    shared: &RunnerShared,
     key: &SessionKey,
     turns: SessionTurns,
     is_kept: bool,
@@ -163,7 +163,7 @@ fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPl
 }
 
 /// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
-pub(super) async fn is_free(shared: &Shared, key: &SessionKey) -> Result<()> {
+pub(super) async fn is_free(shared: &RunnerShared, key: &SessionKey) -> Result<()> {
     let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
     match open.iter().find(|run| run.status.is_active()) {
         Some(run) => Err(busy(key, Some(run.run_id), SessionTurns::Refuse)),
@@ -172,7 +172,7 @@ pub(super) async fn is_free(shared: &Shared, key: &SessionKey) -> Result<()> {
 }
 
 /// The id of a run that another process is to drive, as far as the store knows: it is that of no other run.
-pub(super) async fn is_new(shared: &Shared, run: RunId) -> Result<()> {
+pub(super) async fn is_new(shared: &RunnerShared, run: RunId) -> Result<()> {
     let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
     if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }
 }

@@ -1,6 +1,6 @@
 //! [`QueuedRun`]: a run that is in the registry and waits for the turn of its session.
 
-use super::Shared;
+use super::RunnerShared;
 use super::cancel::Driving;
 use super::open::{found, missing};
 use super::request::Begun;
@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 /// A run that the registry has as queued, and that this process has claimed.
 pub(super) struct QueuedRun {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<RunnerShared>,
     pub(super) session: Arc<Session>,
     pub(super) claim: Claim,
     pub(super) record: RunRecord,
@@ -91,7 +91,7 @@ pub(super) struct TurnWait {
 
 impl TurnWait {
     /// To be made before the run is queued or claimed, so that no cancel is missed after that.
-    pub(super) fn new(shared: &Arc<Shared>, run: RunId) -> Self {
+    pub(super) fn new(shared: &Arc<RunnerShared>, run: RunId) -> Self {
         let cancelled = Arc::new(Notify::new());
         let driving = Driving::queued(shared, run, cancelled.clone());
         Self { run, cancelled, _driving: driving }

@@ -3,7 +3,7 @@
 use super::by_name::{self, AsJson};
 use super::queue::lines;
 use super::request::RunRequest;
-use super::{RunEnd, Runner, Shared, accept};
+use super::{RunEnd, Runner, RunnerShared, accept};
 use crate::encode::to_json;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
@@ -49,11 +49,11 @@ pub(crate) trait Known: Send + Sync {
     fn form(&self) -> Form;
     /// What is wrong with an input.
     fn check(&self, input: &Value) -> Vec<FieldFault>;
-    fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked;
-    fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value>;
+    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> Asked;
+    fn resume(&self, shared: Arc<RunnerShared>, run: RunId) -> RunRequest<'static, Value>;
     /// A run that was handed over to this process.
-    fn begin(&self, shared: Arc<Shared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
-    fn branch(&self, shared: Arc<Shared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
+    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
+    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
     /// The check of the `await` at that path.
     fn accepts(&self, path: &Path) -> Option<accept::Check>;
 }
@@ -80,20 +80,20 @@ impl<W: Workflow + 'static> Known for Of<W> {
         by_name::read(&*self.0, input.clone()).err().unwrap_or_default()
     }
 
-    fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked {
+    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> Asked {
         let input = by_name::read(&*self.0, input)?;
         Ok(RunRequest::new(shared, key, false, self.0.clone(), input))
     }
 
-    fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value> {
+    fn resume(&self, shared: Arc<RunnerShared>, run: RunId) -> RunRequest<'static, Value> {
         RunRequest::resume(shared, self.0.clone(), run)
     }
 
-    fn begin(&self, shared: Arc<Shared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
+    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
         RunRequest::handed_over(shared, self.0.clone(), task)
     }
 
-    fn branch(&self, shared: Arc<Shared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
+    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
         RunRequest::branch(shared, self.0.clone(), task)
     }
 
@@ -252,7 +252,7 @@ impl<P, R> Runner<P, R> {
     }
 }
 
-impl Shared {
+impl RunnerShared {
     /// Answers a wait, which has to be one of this session if one is given.
     pub(super) async fn answer(
         &self,

@@ -1,6 +1,6 @@
 //! A run that is asked for and not begun yet.
 
-use super::Shared;
+use super::RunnerShared;
 use super::cancel::Driving;
 use super::follow::{self, Followed};
 use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
@@ -39,7 +39,7 @@ enum State<'a, T> {
 
 /// What is asked for, of a workflow of any type: what it does is compiled once, and not in each crate that runs one.
 struct Asked {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     key: SessionKey,
     /// Whether the session is this run's alone.
     private: bool,
@@ -74,7 +74,7 @@ pub(super) enum Begun {
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
     pub(super) fn new<H, W>(
-        shared: Arc<Shared>,
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         workflow: H,
@@ -99,7 +99,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 
     /// A run that another process has handed over, to be driven here.
-    pub(super) fn handed_over<H, W>(shared: Arc<Shared>, workflow: H, task: RunTask) -> Result<Self>
+    pub(super) fn handed_over<H, W>(shared: Arc<RunnerShared>, workflow: H, task: RunTask) -> Result<Self>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
@@ -115,7 +115,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 
     /// A run that is taken up again: what it began with is in its record.
-    pub(super) fn resume<H, W>(shared: Arc<Shared>, workflow: H, run: RunId) -> Self
+    pub(super) fn resume<H, W>(shared: Arc<RunnerShared>, workflow: H, run: RunId) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
@@ -127,7 +127,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 
     fn with<H, W>(
-        shared: Arc<Shared>,
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         workflow: H,
@@ -206,7 +206,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// A live run: what people say while it goes on comes from the queue.
     pub(super) fn live<H, W>(
-        shared: Arc<Shared>,
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         workflow: H,
@@ -246,7 +246,7 @@ fn begun() -> Error {
 
 impl Asked {
     fn of(
-        shared: Arc<Shared>,
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         shape: Option<(String, Topology)>,
@@ -427,7 +427,7 @@ impl Asked {
 }
 
 /// A run that another process drives.
-fn followed_run(shared: &Arc<Shared>, run: Run, followed: Followed) -> OpenedTo {
+fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: Followed) -> OpenedTo {
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
     OpenedTo::Run(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
@@ -435,7 +435,7 @@ fn followed_run(shared: &Arc<Shared>, run: Run, followed: Followed) -> OpenedTo 
 
 impl<'a> RunRequest<'a, BranchEnd> {
     /// A branch of a run that is driven elsewhere.
-    pub(super) fn branch<H, W>(shared: Arc<Shared>, workflow: H, task: BranchTask) -> Self
+    pub(super) fn branch<H, W>(shared: Arc<RunnerShared>, workflow: H, task: BranchTask) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
@@ -460,7 +460,7 @@ fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta)
 }
 
 /// The name and the shape of a workflow, where runs are kept.
-fn shape(shared: &Shared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
+fn shape(shared: &RunnerShared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
     shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
 

@@ -2,7 +2,7 @@
 
 use super::open::open_session;
 use super::request::RunRequest;
-use super::{IntoInput, Shared};
+use super::{IntoInput, RunnerShared};
 use crate::id::IdSeed;
 use crate::runtime::live::LiveQueue;
 use crate::runtime::resources::{Needs, NoResources};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 /// A session of a user. Runs of one handle see what earlier runs said and wrote.
 pub struct SessionHandle<R = NoResources> {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<RunnerShared>,
     pub(super) key: SessionKey,
     resources: PhantomData<fn() -> R>,
 }
 
 impl<R> SessionHandle<R> {
-    pub(super) fn new(shared: Arc<Shared>, key: SessionKey) -> Self {
+    pub(super) fn new(shared: Arc<RunnerShared>, key: SessionKey) -> Self {
         Self { shared, key, resources: PhantomData }
     }
 

@@ -2,7 +2,7 @@
 
 use super::queue::heads;
 use super::recover::{PAGE, Recovered};
-use super::{Runner, Shared};
+use super::{Runner, RunnerShared};
 use crate::store::engine::{RunFilter, RunInfo, Waiting};
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
@@ -28,7 +28,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// What [`Runner::watch`] returns: awaited it resumes runs until it is dropped.
 #[must_use = "nothing is watched until it is awaited"]
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     every: Duration,
     at_most: usize,
     is_left: Box<dyn Fn(RunId) -> bool + Send>,
@@ -259,7 +259,7 @@ struct Look {
 /// Answers what has waited too long, and finds at most `room` runs that can go on. A run that is queued can as soon as no
 /// other run of its session is on its way here, and none that came before it can.
 async fn look(
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     unavailable: HashSet<RunId>,
     busy: HashSet<SessionKey>,
     room: usize,
