@@ -29,16 +29,16 @@ use std::time::Duration;
 /// A run to be: awaited, or spawned as any future, it gives its [`Outcome`], with [`stream`](Self::stream) its events as
 /// they come.
 #[must_use = "a run does nothing until it is awaited or streamed"]
-pub struct RunRequest<'a, T>(State<'a, T>);
+pub struct RunRequest<'a, T>(RequestState<'a, T>);
 
-enum State<'a, T> {
-    Asked(Box<Asked>, Body<'a, T>),
+enum RequestState<'a, T> {
+    Pending(Box<PendingRun>, Body<'a, T>),
     Running(Box<RunStream<'a, T>>),
     Ended,
 }
 
 /// What is asked for, of a workflow of any type: what it does is compiled once, and not in each crate that runs one.
-struct Asked {
+struct PendingRun {
     shared: Arc<RunnerShared>,
     key: SessionKey,
     /// Whether the session is this run's alone.
@@ -94,8 +94,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             }
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
-        let (asked, body) = Self::with(shared, key, private, workflow, begin);
-        Self(State::Asked(asked, body))
+        let (pending, body) = Self::with(shared, key, private, workflow, begin);
+        Self(RequestState::Pending(pending, body))
     }
 
     /// A run that another process has handed over, to be driven here.
@@ -107,11 +107,11 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let now = Topology::of(workflow.as_agent().meta());
         shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
-        let (mut asked, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
-        asked.claim = Some(ClaimId::driven_above(task.run_id));
-        (asked.message, asked.state, asked.config) = (Some(task.message), task.delta, config);
-        asked.trace = task.trace.map(String::into_boxed_str);
-        Ok(Self(State::Asked(asked, body)))
+        let (mut pending, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
+        pending.claim = Some(ClaimId::driven_above(task.run_id));
+        (pending.message, pending.state, pending.config) = (Some(task.message), task.delta, config);
+        pending.trace = task.trace.map(String::into_boxed_str);
+        Ok(Self(RequestState::Pending(pending, body)))
     }
 
     /// A run that is taken up again: what it began with is in its record.
@@ -121,9 +121,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
-        let (mut asked, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
-        asked.resume = Some(run);
-        Self(State::Asked(asked, body))
+        let (mut pending, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        pending.resume = Some(run);
+        Self(RequestState::Pending(pending, body))
     }
 
     fn with<H, W>(
@@ -132,7 +132,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         private: bool,
         workflow: H,
         begin: Result<Keys>,
-    ) -> (Box<Asked>, Body<'a, T>)
+    ) -> (Box<PendingRun>, Body<'a, T>)
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
@@ -148,26 +148,26 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
                 workflow.finish(&Values { run: &run })
             }),
         });
-        (Asked::of(shared, key, private, shape, begin), body)
+        (PendingRun::of(shared, key, private, shape, begin), body)
     }
 
     /// What the user says, beside the inputs: text, images, files. Inputs are state, which models see where a prompt names them;
     /// without a message the value of a single `String` input is the message, and any other workflow has none. A run that is
     /// taken up again has its message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
-        if let Some(asked) = self.only_at_first("message") {
-            asked.message = Some(content.into());
+        if let Some(pending) = self.only_at_first("message") {
+            pending.message = Some(content.into());
         }
         self
     }
 
     /// Sets a state key with the event of the user. A run that is taken up again has its own.
     pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
-        if let Some(asked) = self.only_at_first("state") {
+        if let Some(pending) = self.only_at_first("state") {
             let key = key.into();
             match crate::runtime::run::encode(&key, value) {
-                Ok(value) => asked.state.insert(key, value),
-                Err(error) => asked.error = Some(error),
+                Ok(value) => pending.state.insert(key, value),
+                Err(error) => pending.error = Some(error),
             }
         }
         self
@@ -177,31 +177,31 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// engine keeps runs, a request with the id of a run that exists fails with an error of kind
     /// [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run that is taken up again has its own.
     pub fn run_id(mut self, id: RunId) -> Self {
-        if let Some(asked) = self.only_at_first("run_id") {
-            asked.claim = Some(ClaimId::chosen(id));
+        if let Some(pending) = self.only_at_first("run_id") {
+            pending.claim = Some(ClaimId::chosen(id));
         }
         self
     }
 
     /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
     pub fn config(mut self, config: RunConfig) -> Self {
-        if let Some(asked) = self.only_at_first("config") {
-            asked.config = config;
+        if let Some(pending) = self.only_at_first("config") {
+            pending.config = config;
         }
         self
     }
 
     /// What is asked for, before the run begins. What is set on a run that is taken up again would not count, so it is an error.
-    fn only_at_first(&mut self, what: &str) -> Option<&mut Asked> {
-        let State::Asked(asked, _) = &mut self.0 else { return None };
-        if let Some(run) = asked.resume {
+    fn only_at_first(&mut self, what: &str) -> Option<&mut PendingRun> {
+        let RequestState::Pending(pending, _) = &mut self.0 else { return None };
+        if let Some(run) = pending.resume {
             let message =
                 format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
-            asked.error = Some(Error::new(ErrorKind::Config, message).with_help(
+            pending.error = Some(Error::new(ErrorKind::Config, message).with_help(
                 "answer what it waits for with `runner.answer(...)`; what is new is said in a further run of the session",
             ));
         }
-        Some(asked)
+        Some(pending)
     }
 
     /// A live run: what people say while it goes on comes from the queue.
@@ -223,8 +223,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             error.at(&Path::root(Name::shared(meta.name)))
         });
         let mut request = Self::new(shared, key, private, workflow, input);
-        if let State::Asked(asked, _) = &mut request.0 {
-            (asked.live, asked.error) = (Some(queue.input()), refused);
+        if let RequestState::Pending(pending, _) = &mut request.0 {
+            (pending.live, pending.error) = (Some(queue.input()), refused);
         }
         request
     }
@@ -232,8 +232,10 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
     pub fn stream(self) -> RunStream<'a, T> {
         match self.0 {
-            State::Asked(asked, body) => RunStream::new(asked.open(), Some(body)),
-            State::Running(_) | State::Ended => RunStream::new(Box::pin(async { Err(begun()) }), None),
+            RequestState::Pending(pending, body) => RunStream::new(pending.open(), Some(body)),
+            RequestState::Running(_) | RequestState::Ended => {
+                RunStream::new(Box::pin(async { Err(begun()) }), None)
+            }
         }
     }
 }
@@ -244,7 +246,7 @@ fn begun() -> Error {
     Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
 }
 
-impl Asked {
+impl PendingRun {
     fn of(
         shared: Arc<RunnerShared>,
         key: SessionKey,
@@ -445,9 +447,9 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
             Box::pin(async move { branch(workflow.as_agent(), workflow.is_closed(), run, sought).await })
         });
-        let mut asked = Asked::of(shared, key, false, None, Ok(Keys::default()));
-        asked.task = Some(task);
-        Self(State::Asked(asked, body))
+        let mut pending = PendingRun::of(shared, key, false, None, Ok(Keys::default()));
+        pending.task = Some(task);
+        Self(RequestState::Pending(pending, body))
     }
 }
 
@@ -469,14 +471,14 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        if let State::Asked(..) = &this.0
-            && let State::Asked(asked, body) = std::mem::replace(&mut this.0, State::Ended)
+        if let RequestState::Pending(..) = &this.0
+            && let RequestState::Pending(pending, body) = std::mem::replace(&mut this.0, RequestState::Ended)
         {
-            this.0 = State::Running(Box::new(RunStream::new(asked.open(), Some(body))));
+            this.0 = RequestState::Running(Box::new(RunStream::new(pending.open(), Some(body))));
         }
-        let State::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
+        let RequestState::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
         let ended = std::task::ready!(running.poll_end(cx));
-        this.0 = State::Ended;
+        this.0 = RequestState::Ended;
         Poll::Ready(ended)
     }
 }
@@ -484,9 +486,9 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
 impl<T> fmt::Debug for RunRequest<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            State::Asked(asked, _) => write!(f, "RunRequest({})", asked.key),
-            State::Running(_) => f.write_str("RunRequest(running)"),
-            State::Ended => f.write_str("RunRequest(ended)"),
+            RequestState::Pending(pending, _) => write!(f, "RunRequest({})", pending.key),
+            RequestState::Running(_) => f.write_str("RunRequest(running)"),
+            RequestState::Ended => f.write_str("RunRequest(ended)"),
         }
     }
 }
