@@ -94,7 +94,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             }
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
-        let (pending, body) = Self::with(shared, key, private, workflow, begin);
+        let (pending, body) = Self::pending(shared, key, private, workflow, begin);
         Self(RequestState::Pending(pending, body))
     }
 
@@ -107,7 +107,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let now = Topology::of(workflow.as_agent().meta());
         shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
-        let (mut pending, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
+        let (mut pending, body) = Self::pending(shared, task.session, false, workflow, Ok(Keys::default()));
         pending.claim = Some(ClaimId::driven_above(task.run_id));
         (pending.message, pending.state, pending.config) = (Some(task.message), task.delta, config);
         pending.trace = task.trace.map(String::into_boxed_str);
@@ -121,12 +121,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
-        let (mut pending, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        let (mut pending, body) = Self::pending(shared, key, false, workflow, Ok(Keys::default()));
         pending.resume = Some(run);
         Self(RequestState::Pending(pending, body))
     }
 
-    fn with<H, W>(
+    fn pending<H, W>(
         shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
@@ -137,7 +137,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
     {
-        let shape = shape(&shared, workflow.as_agent().meta());
+        let shape = recorded_shape(&shared, workflow.as_agent().meta());
         let body: Body<'a, T> = Box::new(move |run, begun| match begun {
             Begun::Here(start) => Box::pin(async move {
                 let end = root(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
@@ -148,14 +148,14 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
                 workflow.finish(&Values { run: &run })
             }),
         });
-        (PendingRun::of(shared, key, private, shape, begin), body)
+        (PendingRun::new(shared, key, private, shape, begin), body)
     }
 
     /// What the user says, beside the inputs: text, images, files. Inputs are state, which models see where a prompt names them;
     /// without a message the value of a single `String` input is the message, and any other workflow has none. A run that is
     /// taken up again has its message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
-        if let Some(pending) = self.only_at_first("message") {
+        if let Some(pending) = self.pending_unless_resumed("message") {
             pending.message = Some(content.into());
         }
         self
@@ -163,7 +163,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// Sets a state key with the event of the user. A run that is taken up again has its own.
     pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
-        if let Some(pending) = self.only_at_first("state") {
+        if let Some(pending) = self.pending_unless_resumed("state") {
             let key = key.into();
             match crate::runtime::run::encode(&key, value) {
                 Ok(value) => pending.state.insert(key, value),
@@ -177,7 +177,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// engine keeps runs, a request with the id of a run that exists fails with an error of kind
     /// [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run that is taken up again has its own.
     pub fn run_id(mut self, id: RunId) -> Self {
-        if let Some(pending) = self.only_at_first("run_id") {
+        if let Some(pending) = self.pending_unless_resumed("run_id") {
             pending.claim = Some(ClaimId::chosen(id));
         }
         self
@@ -185,14 +185,14 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
     pub fn config(mut self, config: RunConfig) -> Self {
-        if let Some(pending) = self.only_at_first("config") {
+        if let Some(pending) = self.pending_unless_resumed("config") {
             pending.config = config;
         }
         self
     }
 
     /// What is asked for, before the run begins. What is set on a run that is taken up again would not count, so it is an error.
-    fn only_at_first(&mut self, what: &str) -> Option<&mut PendingRun> {
+    fn pending_unless_resumed(&mut self, what: &str) -> Option<&mut PendingRun> {
         let RequestState::Pending(pending, _) = &mut self.0 else { return None };
         if let Some(run) = pending.resume {
             let message =
@@ -232,9 +232,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
     pub fn stream(self) -> RunStream<'a, T> {
         match self.0 {
-            RequestState::Pending(pending, body) => RunStream::new(pending.open(), Some(body)),
+            RequestState::Pending(pending, body) => RunStream::new(pending.into_opening(), Some(body)),
             RequestState::Running(_) | RequestState::Ended => {
-                RunStream::new(Box::pin(async { Err(begun()) }), None)
+                RunStream::new(Box::pin(async { Err(already_awaited()) }), None)
             }
         }
     }
@@ -242,12 +242,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
 /// A run is awaited or streamed, once.
 #[cold]
-fn begun() -> Error {
+fn already_awaited() -> Error {
     Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
 }
 
 impl PendingRun {
-    fn of(
+    fn new(
         shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
@@ -275,14 +275,14 @@ impl PendingRun {
 
     /// Finds or makes the session.
     // No `async fn`: the body of one is compiled again in each crate that awaits it.
-    fn open(self: Box<Self>) -> Opening {
-        Box::pin(self.opened())
+    fn into_opening(self: Box<Self>) -> Opening {
+        Box::pin(self.open())
     }
 
     // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
-    async fn opened(mut self: Box<Self>) -> Result<OpenedTo> {
+    async fn open(mut self: Box<Self>) -> Result<OpenedTo> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
-            return Box::pin(self.elsewhere()).await;
+            return Box::pin(self.follow()).await;
         }
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -300,20 +300,20 @@ impl PendingRun {
         if is_alone {
             let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
             let session = self.shared.sessions.create_private(key).await?;
-            return Ok(OpenedTo::Run(self.begins(session, None, is_alone, keys)));
+            return Ok(OpenedTo::Run(self.into_opened(session, None, is_alone, keys)));
         }
         let InTurn { session, place } =
             Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
         let turn = match place {
-            Some(TurnPlace::Later(turn)) => return Box::pin(self.queued(session, turn, keys)).await,
+            Some(TurnPlace::Later(turn)) => return Box::pin(self.enqueue(session, turn, keys)).await,
             Some(TurnPlace::Now(turn)) => Some(turn),
             None => None,
         };
-        Ok(OpenedTo::Run(self.begins(session, turn, is_alone, keys)))
+        Ok(OpenedTo::Run(self.into_opened(session, turn, is_alone, keys)))
     }
 
     /// Enters the run in the registry. It begins when its turn comes.
-    async fn queued(
+    async fn enqueue(
         self: Box<Self>,
         session: Arc<Session>,
         turn: BoxFuture<'static, Turn>,
@@ -322,8 +322,8 @@ impl PendingRun {
         let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
         let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
         let registry = shared.engine.registry_for(|| format!("queue run `{}`", claim.run_id))?;
-        let Start { message, delta } = start(message, live.is_some(), keys, state);
-        let (workflow, topology) = shape.ok_or_else(begun)?;
+        let Start { message, delta } = run_start(message, live.is_some(), keys, state);
+        let (workflow, topology) = shape.ok_or_else(already_awaited)?;
         let record = RunRecord {
             message,
             delta,
@@ -345,7 +345,7 @@ impl PendingRun {
     }
 
     /// The run, in a session that is open.
-    fn begins(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> Opened {
+    fn into_opened(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> Opened {
         let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);
@@ -356,7 +356,7 @@ impl PendingRun {
             turn.of(run.id);
         }
         run.limit(Duration::ZERO);
-        let Start { message, delta } = start(message, live.is_some(), keys, state);
+        let Start { message, delta } = run_start(message, live.is_some(), keys, state);
         run.live = live;
         let mut claim = None;
         if let Some((workflow, topology)) = shape {
@@ -378,12 +378,12 @@ impl PendingRun {
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn elsewhere(self: Box<Self>) -> Result<OpenedTo> {
+    async fn follow(self: Box<Self>) -> Result<OpenedTo> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
             return Err(error);
         }
-        let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(begun)?);
+        let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(already_awaited)?);
         let (run, followed) = match (self.resume, self.shape) {
             (Some(run), shape) => {
                 let check = |driven: &DrivenRun| fits(&shared.app, shape.as_ref(), &driven.record);
@@ -397,7 +397,7 @@ impl PendingRun {
                 if let Some(claim) = claim {
                     is_new(&shared, claim.run_id).await?;
                 }
-                let Start { message, delta } = start(message, false, keys, state);
+                let Start { message, delta } = run_start(message, false, keys, state);
                 let task = RunTask {
                     run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
                     session: key,
@@ -447,14 +447,14 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
             Box::pin(async move { branch(workflow.as_agent(), workflow.is_closed(), run, sought).await })
         });
-        let mut pending = PendingRun::of(shared, key, false, None, Ok(Keys::default()));
+        let mut pending = PendingRun::new(shared, key, false, None, Ok(Keys::default()));
         pending.task = Some(task);
         Self(RequestState::Pending(pending, body))
     }
 }
 
 /// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
-fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
+fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
     let message = message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
     let mut delta = keys.into_delta();
     delta.extend(state);
@@ -462,7 +462,7 @@ fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta)
 }
 
 /// The name and the shape of a workflow, where runs are kept.
-fn shape(shared: &RunnerShared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
+fn recorded_shape(shared: &RunnerShared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
     shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
 
@@ -474,9 +474,9 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
         if let RequestState::Pending(..) = &this.0
             && let RequestState::Pending(pending, body) = std::mem::replace(&mut this.0, RequestState::Ended)
         {
-            this.0 = RequestState::Running(Box::new(RunStream::new(pending.open(), Some(body))));
+            this.0 = RequestState::Running(Box::new(RunStream::new(pending.into_opening(), Some(body))));
         }
-        let RequestState::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
+        let RequestState::Running(running) = &mut this.0 else { return Poll::Ready(Err(already_awaited())) };
         let ended = std::task::ready!(running.poll_end(cx));
         this.0 = RequestState::Ended;
         Poll::Ready(ended)
