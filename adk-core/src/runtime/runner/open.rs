@@ -3,7 +3,7 @@
 use super::RunnerShared;
 use super::cancel::Driving;
 use super::queue::{QueuedRun, TurnWait};
-use super::request::Begun;
+use super::request::Execution;
 use super::root::Start;
 use super::stream::Opened;
 use crate::runtime::run::{Run, RunConfig, SessionTurns};
@@ -105,7 +105,7 @@ async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnW
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
     wait.pass_on(&run);
-    Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
+    Ok(Opened { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
 }
 
 pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Result<Arc<Session>> {

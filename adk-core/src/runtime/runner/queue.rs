@@ -3,7 +3,7 @@
 use super::RunnerShared;
 use super::cancel::Driving;
 use super::open::{found, missing};
-use super::request::Begun;
+use super::request::Execution;
 use super::root::Start;
 use super::stream::Opened;
 use crate::models::model::Usage;
@@ -49,7 +49,7 @@ impl QueuedRun {
         let run = Arc::new(run);
         let driving = Some(Driving::new(&shared, &run));
         wait.pass_on(&run);
-        Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
+        Ok(Opened { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
     }
 
     /// Makes sure that the run is still queued and that its session is still there. Reads what others have stored in it

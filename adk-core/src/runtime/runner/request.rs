@@ -62,14 +62,14 @@ struct PendingRun {
 }
 
 /// Runs the workflow in its root context, or follows who does, and reads its output.
-pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Begun) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Execution) -> BoxFuture<'a, Result<T>> + Send + 'a>;
 
 /// Who drives a run.
-pub(super) enum Begun {
+pub(super) enum Execution {
     /// This process: it begins with this.
-    Here(Start),
+    Local(Start),
     /// Another one, which is followed.
-    Elsewhere(Followed),
+    Followed(Followed),
 }
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
@@ -138,12 +138,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let shape = recorded_shape(&shared, workflow.as_agent().meta());
-        let body: Body<'a, T> = Box::new(move |run, begun| match begun {
-            Begun::Here(start) => Box::pin(async move {
+        let body: Body<'a, T> = Box::new(move |run, execution| match execution {
+            Execution::Local(start) => Box::pin(async move {
                 let end = root(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
                 end.output(|| workflow.finish(&Values { run: &run }))
             }),
-            Begun::Elsewhere(followed) => Box::pin(async move {
+            Execution::Followed(followed) => Box::pin(async move {
                 follow::to_end(&run, followed).await?;
                 workflow.finish(&Values { run: &run })
             }),
@@ -290,7 +290,7 @@ impl PendingRun {
         let keys = std::mem::replace(&mut self.begin, Ok(Keys::default()))?;
         if let Some(task) = &self.task {
             let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
-            let begun = Begun::Here(Start::default());
+            let execution = Execution::Local(Start::default());
             return Ok(OpenedTo::Run(Opened { run, claim: None, turn: None, driving: None, begun }));
         }
         if let Some(run) = self.resume {
@@ -374,7 +374,7 @@ impl PendingRun {
         }
         let run = Arc::new(run);
         let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
-        Opened { run, claim, turn, driving, begun: Begun::Here(Start { message, delta }) }
+        Opened { run, claim, turn, driving, execution: Execution::Local(Start { message, delta }) }
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
@@ -432,7 +432,7 @@ impl PendingRun {
 fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: Followed) -> OpenedTo {
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
-    OpenedTo::Run(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
+    OpenedTo::Run(Opened { run, claim: None, turn: None, driving, execution: Execution::Followed(followed) })
 }
 
 impl<'a> RunRequest<'a, BranchEnd> {

@@ -1,7 +1,7 @@
 //! The events of a run, as they are committed.
 
 use super::cancel::{Driving, is_fenced, meaning};
-use super::request::{Begun, Body};
+use super::request::{Body, Execution};
 use crate::models::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
@@ -79,7 +79,7 @@ pub(super) struct Opened {
     pub(super) claim: Option<Claim>,
     pub(super) turn: Option<Turn>,
     pub(super) driving: Option<Driving>,
-    pub(super) begun: Begun,
+    pub(super) execution: Execution,
 }
 
 /// How a run ended.
@@ -196,8 +196,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         self.stage = Stage::Open;
         match opened {
             Ok(OpenedTo::Queue(run, opening)) => self.stage = Stage::Queued(run, opening),
-            Ok(OpenedTo::Run(Opened { run, claim, turn, driving, begun })) => {
-                self.future = self.body.take().map(|body| body(run.clone(), begun));
+            Ok(OpenedTo::Run(Opened { run, claim, turn, driving, execution })) => {
+                self.future = self.body.take().map(|body| body(run.clone(), execution));
                 self.run = Some(run);
                 (self.claim, self.turn, self.driving) = (claim, turn, driving);
             }
