@@ -5,7 +5,7 @@ use super::cancel::Driving;
 use super::queue::{QueuedRun, TurnWait};
 use super::request::Execution;
 use super::root::Start;
-use super::stream::Opened;
+use super::stream::OpenedRun;
 use crate::runtime::run::{Run, RunConfig, SessionTurns};
 use crate::spec::Topology;
 use crate::store::engine::{BranchTask, ClaimedRun, RunFilter, RunRecord, refuse};
@@ -36,7 +36,7 @@ pub(super) async fn claimed(
     shared: &Arc<RunnerShared>,
     id: RunId,
     shape: Option<(String, Topology)>,
-) -> Result<Opened> {
+) -> Result<OpenedRun> {
     let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
     let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
@@ -75,7 +75,7 @@ pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology
     ))
 }
 
-async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnWait) -> Result<Opened> {
+async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnWait) -> Result<OpenedRun> {
     let record = &claimed.record;
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
@@ -105,7 +105,7 @@ async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnW
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
     wait.pass_on(&run);
-    Ok(Opened { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
+    Ok(OpenedRun { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
 }
 
 pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Result<Arc<Session>> {

@@ -5,7 +5,7 @@ use super::cancel::Driving;
 use super::open::{found, missing};
 use super::request::Execution;
 use super::root::Start;
-use super::stream::Opened;
+use super::stream::OpenedRun;
 use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Run, RunConfig};
@@ -32,7 +32,7 @@ pub(super) struct QueuedRun {
 
 impl QueuedRun {
     /// Begins the run, now that it has its turn: with the state that its session has by now.
-    pub(super) async fn begin(self, turn: Option<Turn>, wait: TurnWait) -> Result<Opened> {
+    pub(super) async fn begin(self, turn: Option<Turn>, wait: TurnWait) -> Result<OpenedRun> {
         if let Err(error) = self.check().await {
             return Err(self.fail(error).await);
         }
@@ -49,7 +49,7 @@ impl QueuedRun {
         let run = Arc::new(run);
         let driving = Some(Driving::new(&shared, &run));
         wait.pass_on(&run);
-        Ok(Opened { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
+        Ok(OpenedRun { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
     }
 
     /// Makes sure that the run is still queued and that its session is still there. Reads what others have stored in it

@@ -6,7 +6,7 @@ use super::follow::{self, Followed};
 use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
 use super::queue::{QueuedRun, TurnWait};
 use super::root::{Start, branch, root};
-use super::stream::{Opened, OpenedTo, Opening, RunStream};
+use super::stream::{OpenOutcome, OpenedRun, Opening, RunStream};
 use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
@@ -280,7 +280,7 @@ impl PendingRun {
     }
 
     // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
-    async fn open(mut self: Box<Self>) -> Result<OpenedTo> {
+    async fn open(mut self: Box<Self>) -> Result<OpenOutcome> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
             return Box::pin(self.follow()).await;
         }
@@ -291,16 +291,16 @@ impl PendingRun {
         if let Some(task) = &self.task {
             let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
             let execution = Execution::Local(Start::default());
-            return Ok(OpenedTo::Run(Opened { run, claim: None, turn: None, driving: None, begun }));
+            return Ok(OpenOutcome::Opened(OpenedRun { run, claim: None, turn: None, driving: None, begun }));
         }
         if let Some(run) = self.resume {
-            return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenedTo::Run);
+            return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenOutcome::Opened);
         }
         let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
         if is_alone {
             let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
             let session = self.shared.sessions.create_private(key).await?;
-            return Ok(OpenedTo::Run(self.into_opened(session, None, is_alone, keys)));
+            return Ok(OpenOutcome::Opened(self.into_opened(session, None, is_alone, keys)));
         }
         let InTurn { session, place } =
             Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
@@ -309,7 +309,7 @@ impl PendingRun {
             Some(TurnPlace::Now(turn)) => Some(turn),
             None => None,
         };
-        Ok(OpenedTo::Run(self.into_opened(session, turn, is_alone, keys)))
+        Ok(OpenOutcome::Opened(self.into_opened(session, turn, is_alone, keys)))
     }
 
     /// Enters the run in the registry. It begins when its turn comes.
@@ -318,7 +318,7 @@ impl PendingRun {
         session: Arc<Session>,
         turn: BoxFuture<'static, Turn>,
         keys: Keys,
-    ) -> Result<OpenedTo> {
+    ) -> Result<OpenOutcome> {
         let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
         let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
         let registry = shared.engine.registry_for(|| format!("queue run `{}`", claim.run_id))?;
@@ -339,13 +339,13 @@ impl PendingRun {
         let queued = QueuedRun { shared, session, claim, record, config, live, trace };
         let begin = async move {
             let turn = wait.until(turn).await?;
-            queued.begin(Some(turn), wait).await.map(OpenedTo::Run)
+            queued.begin(Some(turn), wait).await.map(OpenOutcome::Opened)
         };
-        Ok(OpenedTo::Queue(id, Box::pin(begin)))
+        Ok(OpenOutcome::Queued(id, Box::pin(begin)))
     }
 
     /// The run, in a session that is open.
-    fn into_opened(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> Opened {
+    fn into_opened(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> OpenedRun {
         let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);
@@ -374,11 +374,11 @@ impl PendingRun {
         }
         let run = Arc::new(run);
         let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
-        Opened { run, claim, turn, driving, execution: Execution::Local(Start { message, delta }) }
+        OpenedRun { run, claim, turn, driving, execution: Execution::Local(Start { message, delta }) }
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn follow(self: Box<Self>) -> Result<OpenedTo> {
+    async fn follow(self: Box<Self>) -> Result<OpenOutcome> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
             return Err(error);
@@ -416,7 +416,7 @@ impl PendingRun {
                     let (run, followed) = follow::from_first(&shared, driven, followed).await?;
                     Ok(followed_run(&shared, run, followed))
                 };
-                return if is_queued { Ok(OpenedTo::Queue(id, Box::pin(begin))) } else { begin.await };
+                return if is_queued { Ok(OpenOutcome::Queued(id, Box::pin(begin))) } else { begin.await };
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
@@ -429,10 +429,16 @@ impl PendingRun {
 }
 
 /// A run that another process drives.
-fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: Followed) -> OpenedTo {
+fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: Followed) -> OpenOutcome {
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
-    OpenedTo::Run(Opened { run, claim: None, turn: None, driving, execution: Execution::Followed(followed) })
+    OpenOutcome::Opened(OpenedRun {
+        run,
+        claim: None,
+        turn: None,
+        driving,
+        execution: Execution::Followed(followed),
+    })
 }
 
 impl<'a> RunRequest<'a, BranchEnd> {

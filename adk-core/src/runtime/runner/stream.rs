@@ -53,14 +53,14 @@ pub struct RunStream<'a, T> {
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
 /// Opens the session of a run.
-pub(super) type Opening = BoxFuture<'static, Result<OpenedTo>>;
+pub(super) type Opening = BoxFuture<'static, Result<OpenOutcome>>;
 
 /// What opening the session of a run has come to.
-pub(super) enum OpenedTo {
+pub(super) enum OpenOutcome {
     /// The run waits for its turn under this id.
-    Queue(RunId, Opening),
+    Queued(RunId, Opening),
     /// The run begins, or is resumed.
-    Run(Opened),
+    Opened(OpenedRun),
 }
 
 /// How far a stream is before its events.
@@ -74,7 +74,7 @@ enum Stage {
 }
 
 /// A run that has not been polled yet.
-pub(super) struct Opened {
+pub(super) struct OpenedRun {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
     pub(super) turn: Option<Turn>,
@@ -195,8 +195,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         };
         self.stage = Stage::Open;
         match opened {
-            Ok(OpenedTo::Queue(run, opening)) => self.stage = Stage::Queued(run, opening),
-            Ok(OpenedTo::Run(Opened { run, claim, turn, driving, execution })) => {
+            Ok(OpenOutcome::Queued(run, opening)) => self.stage = Stage::Queued(run, opening),
+            Ok(OpenOutcome::Opened(OpenedRun { run, claim, turn, driving, execution })) => {
                 self.future = self.body.take().map(|body| body(run.clone(), execution));
                 self.run = Some(run);
                 (self.claim, self.turn, self.driving) = (claim, turn, driving);
