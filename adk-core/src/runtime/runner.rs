@@ -62,7 +62,7 @@ pub(crate) struct RunnerShared {
     services: Arc<Services>,
     config: RunConfig,
     workflows: Vec<Arc<dyn recover::Known>>,
-    driven: Arc<cancel::Driven>,
+    driven: Arc<cancel::DrivenRuns>,
 }
 
 impl RunnerShared {

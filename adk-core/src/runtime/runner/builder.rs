@@ -1,6 +1,6 @@
 //! What a runner is made of.
 
-use super::cancel::Driven;
+use super::cancel::DrivenRuns;
 use super::parts::Parts;
 use super::recover::{self, Known};
 use super::store::Store;
@@ -239,7 +239,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             }),
             config: self.config,
             workflows: self.workflows,
-            driven: Arc::new(Driven::default()),
+            driven: Arc::new(DrivenRuns::default()),
         };
         Ok(Runner { shared: Arc::new(shared), types: PhantomData })
     }

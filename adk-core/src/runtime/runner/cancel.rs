@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 /// The runs that streams of this runner drive, by their claims.
 #[derive(Default)]
-pub(crate) struct Driven(Mutex<BTreeMap<ClaimId, CancelTarget>>);
+pub(crate) struct DrivenRuns(Mutex<BTreeMap<ClaimId, CancelTarget>>);
 
 /// What ends a run.
 #[derive(Clone)]
@@ -25,18 +25,18 @@ enum CancelTarget {
 }
 
 /// A run is driven here, for as long as this lives.
-pub(super) struct Driving {
+pub(super) struct DriveGuard {
     shared: Arc<RunnerShared>,
     claim: ClaimId,
 }
 
-impl Driving {
+impl DriveGuard {
     pub(super) fn new(shared: &Arc<RunnerShared>, run: &Arc<Run>) -> Self {
         Self::insert(shared, run.claim, CancelTarget::Run(Arc::downgrade(run)))
     }
 
     /// A run that waits for its turn, and is cancelled by this notification. The number is that of no claim.
-    pub(super) fn queued(shared: &Arc<RunnerShared>, run: RunId, cancelled: Arc<Notify>) -> Self {
+    pub(super) fn for_queued(shared: &Arc<RunnerShared>, run: RunId, cancelled: Arc<Notify>) -> Self {
         Self::insert(shared, ClaimId::chosen(run), CancelTarget::Queued(cancelled))
     }
 
@@ -59,7 +59,7 @@ impl CancelTarget {
     }
 }
 
-impl Drop for Driving {
+impl Drop for DriveGuard {
     fn drop(&mut self) {
         lock(&self.shared.driven.0).remove(&self.claim);
     }

@@ -1,7 +1,7 @@
 //! What a run works on: a session that is opened or made, a run that is taken up again, one that a branch was taken from.
 
 use super::RunnerShared;
-use super::cancel::Driving;
+use super::cancel::DriveGuard;
 use super::queue::{QueuedRun, TurnWait};
 use super::request::Execution;
 use super::root::Start;
@@ -103,9 +103,9 @@ async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnW
     run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
     let claim = run.goes_on_with(claimed);
     let run = Arc::new(run);
-    let driving = Some(Driving::new(shared, &run));
+    let guard = Some(DriveGuard::new(shared, &run));
     wait.pass_on(&run);
-    Ok(OpenedRun { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
+    Ok(OpenedRun { run, claim: Some(claim), turn, guard, execution: Execution::Local(start) })
 }
 
 pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Result<Arc<Session>> {

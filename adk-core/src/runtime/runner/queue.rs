@@ -1,7 +1,7 @@
 //! [`QueuedRun`]: a run that is in the registry and waits for the turn of its session.
 
 use super::RunnerShared;
-use super::cancel::Driving;
+use super::cancel::DriveGuard;
 use super::open::{found, missing};
 use super::request::Execution;
 use super::root::Start;
@@ -47,9 +47,9 @@ impl QueuedRun {
         let start = Start { message: record.message.clone(), delta: record.delta.clone() };
         run.begins_with(RunRecord { time: now_micros(), ..record });
         let run = Arc::new(run);
-        let driving = Some(Driving::new(&shared, &run));
+        let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);
-        Ok(OpenedRun { run, claim: Some(claim), turn, driving, execution: Execution::Local(start) })
+        Ok(OpenedRun { run, claim: Some(claim), turn, guard, execution: Execution::Local(start) })
     }
 
     /// Makes sure that the run is still queued and that its session is still there. Reads what others have stored in it
@@ -86,15 +86,15 @@ impl QueuedRun {
 pub(super) struct TurnWait {
     run: RunId,
     cancelled: Arc<Notify>,
-    _driving: Driving,
+    _guard: DriveGuard,
 }
 
 impl TurnWait {
     /// To be made before the run is queued or claimed, so that no cancel is missed after that.
     pub(super) fn new(shared: &Arc<RunnerShared>, run: RunId) -> Self {
         let cancelled = Arc::new(Notify::new());
-        let driving = Driving::queued(shared, run, cancelled.clone());
-        Self { run, cancelled, _driving: driving }
+        let guard = DriveGuard::for_queued(shared, run, cancelled.clone());
+        Self { run, cancelled, _guard: guard }
     }
 
     pub(super) async fn until(&self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {

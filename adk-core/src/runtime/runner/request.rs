@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
 use super::RunnerShared;
-use super::cancel::Driving;
+use super::cancel::DriveGuard;
 use super::follow::{self, Followed};
 use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
 use super::queue::{QueuedRun, TurnWait};
@@ -291,7 +291,13 @@ impl PendingRun {
         if let Some(task) = &self.task {
             let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
             let execution = Execution::Local(Start::default());
-            return Ok(OpenOutcome::Opened(OpenedRun { run, claim: None, turn: None, driving: None, begun }));
+            return Ok(OpenOutcome::Opened(OpenedRun {
+                run,
+                claim: None,
+                turn: None,
+                guard: None,
+                execution,
+            }));
         }
         if let Some(run) = self.resume {
             return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenOutcome::Opened);
@@ -373,8 +379,8 @@ impl PendingRun {
             }));
         }
         let run = Arc::new(run);
-        let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
-        OpenedRun { run, claim, turn, driving, execution: Execution::Local(Start { message, delta }) }
+        let guard = claim.as_ref().map(|_| DriveGuard::new(&shared, &run));
+        OpenedRun { run, claim, turn, guard, execution: Execution::Local(Start { message, delta }) }
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
@@ -431,12 +437,12 @@ impl PendingRun {
 /// A run that another process drives.
 fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: Followed) -> OpenOutcome {
     let run = Arc::new(run);
-    let driving = Some(Driving::new(shared, &run));
+    let guard = Some(DriveGuard::new(shared, &run));
     OpenOutcome::Opened(OpenedRun {
         run,
         claim: None,
         turn: None,
-        driving,
+        guard,
         execution: Execution::Followed(followed),
     })
 }

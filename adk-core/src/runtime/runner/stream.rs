@@ -1,6 +1,6 @@
 //! The events of a run, as they are committed.
 
-use super::cancel::{Driving, is_fenced, meaning};
+use super::cancel::{DriveGuard, is_fenced, meaning};
 use super::request::{Body, Execution};
 use crate::models::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
@@ -42,7 +42,7 @@ pub struct RunStream<'a, T> {
     /// The turn of the session, until the end.
     turn: Option<Turn>,
     /// By it the run is cancelled, where runs are kept.
-    driving: Option<Driving>,
+    guard: Option<DriveGuard>,
     ended: Option<Result<T>>,
     /// The end that is stored in the registry of runs before the consumer sees it.
     closing: Option<Closing<T>>,
@@ -78,7 +78,7 @@ pub(super) struct OpenedRun {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
     pub(super) turn: Option<Turn>,
-    pub(super) driving: Option<Driving>,
+    pub(super) guard: Option<DriveGuard>,
     pub(super) execution: Execution,
 }
 
@@ -104,7 +104,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             future: None,
             claim: None,
             turn: None,
-            driving: None,
+            guard: None,
             ended: None,
             closing: None,
             end: RunEnd::Running,
@@ -196,10 +196,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         self.stage = Stage::Open;
         match opened {
             Ok(OpenOutcome::Queued(run, opening)) => self.stage = Stage::Queued(run, opening),
-            Ok(OpenOutcome::Opened(OpenedRun { run, claim, turn, driving, execution })) => {
+            Ok(OpenOutcome::Opened(OpenedRun { run, claim, turn, guard, execution })) => {
                 self.future = self.body.take().map(|body| body(run.clone(), execution));
                 self.run = Some(run);
-                (self.claim, self.turn, self.driving) = (claim, turn, driving);
+                (self.claim, self.turn, self.guard) = (claim, turn, guard);
             }
             Err(error) => {
                 self.end = RunEnd::Failed;
@@ -271,7 +271,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     /// Writes how the run has ended, where that is kept, and tells it.
     fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
         let (claim, run) = (self.claim.take(), self.run.clone());
-        self.driving = None;
+        self.guard = None;
         let end = match (end, &run) {
             // The end of a cancelled run is stored already, and who only follows it knows no more.
             (Err(error), Some(run))
