@@ -61,7 +61,7 @@ pub(crate) struct RunnerShared {
     engine: Arc<dyn Engine>,
     services: Arc<Services>,
     config: RunConfig,
-    workflows: Vec<Arc<dyn recover::Known>>,
+    workflows: Vec<Arc<dyn recover::NamedWorkflow>>,
     driven: Arc<cancel::DrivenRuns>,
 }
 

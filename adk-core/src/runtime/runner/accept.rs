@@ -20,7 +20,7 @@ impl RunnerShared {
                 .with_help(format!("{}; the wait is still open", depth::HELP))
                 .at(&waiting.path)
         })?;
-        let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
+        let by_type = self.find_workflow(root(waiting)).and_then(|known| known.accepts(&waiting.path));
         let by_type =
             by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
         let fits = decode::settle(&mut value, &waiting.schema, &|value| match by_type {

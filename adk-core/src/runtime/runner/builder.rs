@@ -2,7 +2,7 @@
 
 use super::cancel::DrivenRuns;
 use super::parts::Parts;
-use super::recover::{self, Known};
+use super::recover::{self, NamedWorkflow};
 use super::store::Store;
 use super::{Runner, RunnerShared};
 #[cfg(doc)]
@@ -36,7 +36,7 @@ pub struct RunnerBuilder<P, R = NoResources> {
     parts: Parts,
     plugins: Plugins,
     config: RunConfig,
-    workflows: Vec<Arc<dyn Known>>,
+    workflows: Vec<Arc<dyn NamedWorkflow>>,
     resources: SharedResources,
     types: PhantomData<fn() -> (P, R)>,
 }
@@ -186,7 +186,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// runs as well is given in an `Arc`.
     #[must_use]
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
-        self.workflows.push(recover::known(Arc::new(workflow)));
+        self.workflows.push(recover::named_workflow(Arc::new(workflow)));
         self
     }
 

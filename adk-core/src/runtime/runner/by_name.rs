@@ -1,6 +1,6 @@
 //! Workflows that are known by their names, with inputs and outputs as JSON: what a server runs.
 
-use super::recover::{self, Known};
+use super::recover::{self, NamedWorkflow};
 use super::request::RunRequest;
 use super::{Runner, RunnerShared, SessionHandle, accept};
 #[cfg(doc)]
@@ -22,9 +22,9 @@ use std::sync::Arc;
 /// A workflow that a runner knows by its name.
 #[derive(Clone)]
 pub struct KnownWorkflow {
-    known: Arc<dyn Known>,
+    known: Arc<dyn NamedWorkflow>,
     /// The inputs of [`with_inputs`](Self::with_inputs).
-    given: Arc<Map<String, Value>>,
+    fixed_inputs: Arc<Map<String, Value>>,
 }
 
 impl KnownWorkflow {
@@ -56,24 +56,24 @@ impl KnownWorkflow {
         let form = self.known.form();
         let is_input = |name: &str| form.inputs().iter().any(|input| *input.key == *name);
         let values = values.into_iter().filter(|(name, _)| is_input(name));
-        Arc::make_mut(&mut self.given).extend(values);
+        Arc::make_mut(&mut self.fixed_inputs).extend(values);
         self
     }
 
     /// Whether [`with_inputs`](Self::with_inputs) gives this input.
     pub fn gives_input(&self, name: &str) -> bool {
-        self.given.contains_key(name)
+        self.fixed_inputs.contains_key(name)
     }
 
     /// The input of a request, with the values of [`with_inputs`](Self::with_inputs): what a run takes.
     pub fn complete(&self, input: Value) -> Value {
-        let given = || self.given.iter().map(|(key, value)| (key.clone(), value.clone()));
+        let fixed = || self.fixed_inputs.iter().map(|(key, value)| (key.clone(), value.clone()));
         match input {
             Value::Object(mut fields) => {
-                fields.extend(given());
+                fields.extend(fixed());
                 Value::Object(fields)
             }
-            Value::Null if !self.given.is_empty() => given().collect(),
+            Value::Null if !self.fixed_inputs.is_empty() => fixed().collect(),
             other => other,
         }
     }
@@ -111,7 +111,7 @@ impl KnownWorkflow {
 
     /// What is wrong with the input of a request, field by field; nothing with one that fits.
     pub fn check(&self, input: &Value) -> Vec<FieldFault> {
-        if self.given.is_empty() {
+        if self.fixed_inputs.is_empty() {
             return self.known.check(input);
         }
         let named = input.as_object().into_iter().flat_map(Map::keys).filter(|key| self.gives_input(key));
@@ -167,7 +167,7 @@ impl<P, R> Runner<P, R> {
     /// The workflows of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), in the order in which they were added.
     pub fn workflows(&self) -> impl Iterator<Item = KnownWorkflow> + '_ {
         let known = self.shared.workflows.iter().cloned();
-        known.map(|known| KnownWorkflow { known, given: Arc::default() })
+        known.map(|known| KnownWorkflow { known, fixed_inputs: Arc::default() })
     }
 
     /// The settings of its runs, unless a run has its own.
@@ -179,7 +179,7 @@ impl<P, R> Runner<P, R> {
     #[must_use]
     pub fn with_workflow<W: Workflow + Needs<R> + 'static>(&self, workflow: W) -> Self {
         let mut shared = RunnerShared::clone(&self.shared);
-        let known = recover::known(Arc::new(workflow));
+        let known = recover::named_workflow(Arc::new(workflow));
         shared.workflows.retain(|other| other.workflow().meta().name != known.workflow().meta().name);
         shared.workflows.push(known);
         Self { shared: Arc::new(shared), types: PhantomData }
@@ -232,7 +232,7 @@ impl<P, R> Runner<P, R> {
     /// When the runner does not know the workflow; [`ErrorKind::TopologyChanged`] when it knows it in a shape that does not
     /// fit that of the process that has handed it over.
     pub fn begin(&self, task: RunTask) -> Result<RunRequest<'static, Value>> {
-        let known = self.shared.named(&task.workflow)?;
+        let known = self.shared.require_workflow(&task.workflow)?;
         known.begin(Arc::new(self.shared.for_app(&task.session.app)), task)
     }
 
@@ -241,7 +241,7 @@ impl<P, R> Runner<P, R> {
     /// # Errors
     /// When the runner does not know the workflow.
     pub fn branch_by_name(&self, task: BranchTask) -> Result<RunRequest<'static, BranchEnd>> {
-        let known = self.shared.named(&task.workflow)?;
+        let known = self.shared.require_workflow(&task.workflow)?;
         Ok(known.branch(self.shared.clone(), task))
     }
 
@@ -251,7 +251,7 @@ impl<P, R> Runner<P, R> {
     /// When the runner does not know the workflow. When the request is awaited or streamed: those of
     /// [`resume`](Self::resume).
     pub fn resume_by_name(&self, run: &RunInfo) -> Result<RunRequest<'static, Value>> {
-        Ok(self.shared.named(&run.workflow)?.resume(self.shared.clone(), run.run_id))
+        Ok(self.shared.require_workflow(&run.workflow)?.resume(self.shared.clone(), run.run_id))
     }
 }
 
@@ -264,7 +264,7 @@ impl<R> SessionHandle<R> {
     /// When the runner does not know the workflow; [`ErrorKind::InputInvalid`] when the input does not fit, which says every
     /// field.
     pub fn run_by_name(&self, workflow: &str, input: Value) -> Result<RunRequest<'static, Value>> {
-        let known = self.shared.named(workflow)?;
+        let known = self.shared.require_workflow(workflow)?;
         known
             .run(self.shared.clone(), self.key.clone(), input)
             .map_err(|faults| form::invalid(workflow, &faults))
@@ -272,18 +272,18 @@ impl<R> SessionHandle<R> {
 }
 
 impl RunnerShared {
-    fn named(&self, workflow: &str) -> Result<&Arc<dyn Known>> {
-        self.known(workflow).ok_or_else(|| self.unknown_workflow(workflow))
+    fn require_workflow(&self, workflow: &str) -> Result<&Arc<dyn NamedWorkflow>> {
+        self.find_workflow(workflow).ok_or_else(|| self.unknown_workflow(workflow))
     }
 }
 
 /// A workflow with inputs and outputs as JSON.
-pub(super) struct AsJson<W: Workflow> {
+pub(super) struct JsonWorkflow<W: Workflow> {
     workflow: Arc<W>,
     outputs: Arc<[Name]>,
 }
 
-impl<W: Workflow> AsJson<W> {
+impl<W: Workflow> JsonWorkflow<W> {
     pub(super) fn new(workflow: Arc<W>) -> Self {
         let form = describe(&*workflow);
         let outputs = form.outputs().iter().map(|output| output.key.clone()).collect();
@@ -291,7 +291,7 @@ impl<W: Workflow> AsJson<W> {
     }
 }
 
-impl<W: Workflow> Workflow for AsJson<W> {
+impl<W: Workflow> Workflow for JsonWorkflow<W> {
     type Input = W::Input;
     type Output = Value;
 

@@ -1,6 +1,6 @@
 //! Runs that are taken up again, and the answers that they wait for.
 
-use super::by_name::{self, AsJson};
+use super::by_name::{self, JsonWorkflow};
 use super::queue::lines;
 use super::request::RunRequest;
 use super::{RunEnd, Runner, RunnerShared, accept};
@@ -44,12 +44,12 @@ pub struct Recovered {
 }
 
 /// A workflow that is known by its name.
-pub(crate) trait Known: Send + Sync {
+pub(crate) trait NamedWorkflow: Send + Sync {
     fn workflow(&self) -> &dyn DynAgent;
     fn form(&self) -> Form;
     /// What is wrong with an input.
     fn check(&self, input: &Value) -> Vec<FieldFault>;
-    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> Asked;
+    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> CheckedRequest;
     fn resume(&self, shared: Arc<RunnerShared>, run: RunId) -> RunRequest<'static, Value>;
     /// A run that was handed over to this process.
     fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
@@ -59,15 +59,15 @@ pub(crate) trait Known: Send + Sync {
 }
 
 /// A run, or what is wrong with its input.
-type Asked = Result<RunRequest<'static, Value>, Vec<FieldFault>>;
+type CheckedRequest = Result<RunRequest<'static, Value>, Vec<FieldFault>>;
 
-pub(super) fn known<W: Workflow + 'static>(workflow: Arc<W>) -> Arc<dyn Known> {
-    Arc::new(Of(Arc::new(AsJson::new(workflow))))
+pub(super) fn named_workflow<W: Workflow + 'static>(workflow: Arc<W>) -> Arc<dyn NamedWorkflow> {
+    Arc::new(NamedJsonWorkflow(Arc::new(JsonWorkflow::new(workflow))))
 }
 
-struct Of<W: Workflow>(Arc<AsJson<W>>);
+struct NamedJsonWorkflow<W: Workflow>(Arc<JsonWorkflow<W>>);
 
-impl<W: Workflow + 'static> Known for Of<W> {
+impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
     fn workflow(&self) -> &dyn DynAgent {
         self.0.as_agent()
     }
@@ -80,7 +80,7 @@ impl<W: Workflow + 'static> Known for Of<W> {
         by_name::read(&*self.0, input.clone()).err().unwrap_or_default()
     }
 
-    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> Asked {
+    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> CheckedRequest {
         let input = by_name::read(&*self.0, input)?;
         Ok(RunRequest::new(shared, key, false, self.0.clone(), input))
     }
@@ -103,7 +103,7 @@ impl<W: Workflow + 'static> Known for Of<W> {
 }
 
 /// Drives a run to its end or its next wait.
-async fn go_on(request: RunRequest<'static, Value>) -> Result<Vec<Waiting>> {
+async fn run_to_wait(request: RunRequest<'static, Value>) -> Result<Vec<Waiting>> {
     let mut stream = request.stream();
     while let Some(event) = stream.next().await {
         event?;
@@ -321,9 +321,9 @@ impl RunnerShared {
     /// Resumes a run whose workflow is known here, to its end or its next wait.
     pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
         let RunInfo { run_id, session, workflow, .. } = run;
-        let result = match self.known(&workflow).cloned() {
-            Some(known) if session.app == self.app => go_on(known.resume(self, run_id)).await,
-            Some(known) => go_on(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await,
+        let result = match self.find_workflow(&workflow).cloned() {
+            Some(known) if session.app == self.app => run_to_wait(known.resume(self, run_id)).await,
+            Some(known) => run_to_wait(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await,
             None => Err(self.unknown_workflow(&workflow)),
         };
         Recovered { run_id, session, workflow, result }
@@ -339,7 +339,7 @@ impl RunnerShared {
     }
 
     /// The workflow of that name, if it was given to the runner.
-    pub(super) fn known(&self, name: &str) -> Option<&Arc<dyn Known>> {
+    pub(super) fn find_workflow(&self, name: &str) -> Option<&Arc<dyn NamedWorkflow>> {
         self.workflows.iter().find(|known| known.workflow().meta().name == name)
     }
 
