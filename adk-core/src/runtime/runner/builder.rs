@@ -1,7 +1,7 @@
 //! What a runner is made of.
 
 use super::cancel::DrivenRuns;
-use super::parts::Parts;
+use super::parts::StoreParts;
 use super::recover::{self, NamedWorkflow};
 use super::store::Store;
 use super::{Runner, RunnerShared};
@@ -31,9 +31,9 @@ pub struct RunnerBuilder<P, R = NoResources> {
     limits: HashMap<String, RateLimit>,
     prices: Option<Arc<Prices>>,
     provider: Option<Arc<dyn ModelProvider>>,
-    store: Parts,
+    store: StoreParts,
     /// What replaces parts of the store.
-    parts: Parts,
+    parts: StoreParts,
     plugins: Plugins,
     config: RunConfig,
     workflows: Vec<Arc<dyn NamedWorkflow>>,
@@ -50,8 +50,8 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             limits: HashMap::new(),
             prices: None,
             provider: None,
-            store: Parts::default(),
-            parts: Parts::default(),
+            store: StoreParts::default(),
+            parts: StoreParts::default(),
             plugins: Plugins::default(),
             config: RunConfig::default(),
             workflows: Vec::new(),
@@ -135,7 +135,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// [`memory_service`](Self::memory_service) each replace one part of it, whether they are called before or after.
     #[must_use]
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Parts::from(&store);
+        self.store = StoreParts::from(&store);
         self
     }
 

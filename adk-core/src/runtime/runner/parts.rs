@@ -1,4 +1,4 @@
-//! [`Parts`]: the stores that a builder was given, and the rules that they have to fit.
+//! [`StoreParts`]: the stores that a builder was given, and the rules that they have to fit.
 
 use super::store::Store;
 use crate::runtime::run::memory::MemoryService;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The stores that the calls of a builder have set.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct StoreParts {
     pub(super) sessions: Option<Arc<dyn SessionStore>>,
     pub(super) engine: Option<Arc<dyn Engine>>,
     pub(super) artifacts: Option<Arc<dyn ArtifactStore>>,
@@ -25,7 +25,7 @@ pub(super) struct Stores {
     pub(super) memory: Option<Arc<dyn MemoryService>>,
 }
 
-impl<S: Store + ?Sized> From<&S> for Parts {
+impl<S: Store + ?Sized> From<&S> for StoreParts {
     fn from(store: &S) -> Self {
         Self {
             sessions: Some(store.session_store()),
@@ -45,7 +45,7 @@ enum Origin {
 }
 
 /// A part, as the rules see it.
-struct Part {
+struct StorePart {
     name: &'static str,
     /// The call that sets it.
     setter: &'static str,
@@ -54,11 +54,11 @@ struct Part {
     location: Option<Location>,
 }
 
-impl Parts {
+impl StoreParts {
     /// The stores of a runner: these parts, else those of `store`, else the defaults.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when two parts do not [fit](Part::fits).
+    /// [`ErrorKind::Config`] when two parts do not [fit](StorePart::fits).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
         let of_store = store.engine.as_ref().map(|engine| engine.location());
         let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
@@ -78,7 +78,7 @@ impl Parts {
         let rest = |by| if by == Origin::Store { of_store.clone() } else { None };
         let artifacts_at = artifacts.session_location().or_else(|| rest(artifacts_by));
         let memory_at = memory.as_ref().and_then(|_| rest(memory_by));
-        let part = |name, setter, origin, location| Part { name, setter, origin, location };
+        let part = |name, setter, origin, location| StorePart { name, setter, origin, location };
         let held = part("sessions", ".session_store(...)", sessions_by, Some(sessions.location()));
         let rules = [
             (
@@ -112,7 +112,7 @@ fn choose<T: ?Sized>(
     }
 }
 
-impl Part {
+impl StorePart {
     /// Refuses parts in two locations. `loss` is what would happen.
     fn fits(&self, other: &Self, loss: &str) -> Result<()> {
         let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
