@@ -17,13 +17,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How often the store is looked at, unless [`Watch::every`] says otherwise.
-const EVERY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How many runs are driven at a time, unless [`Watch::at_most`] says otherwise.
-const AT_MOST: usize = 1024;
+const MAX_RUNS: usize = 1024;
 
 /// The longest that a run is let alone after its store has failed.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What [`Runner::watch`] returns: awaited it resumes runs until it is dropped.
 #[must_use = "nothing is watched until it is awaited"]
@@ -62,8 +62,8 @@ impl<P, R> Runner<P, R> {
     pub fn watch(&self) -> Watch {
         Watch {
             shared: self.shared.clone(),
-            every: EVERY,
-            at_most: AT_MOST,
+            every: INTERVAL,
+            at_most: MAX_RUNS,
             is_left: Box::new(|_| false),
             resume: None,
             on_recovered: Box::new(drop),
@@ -118,53 +118,53 @@ impl Watch {
 
     async fn run(mut self) -> Error {
         let mut driven = FuturesUnordered::new();
-        let mut book = Book::default();
-        let mut looking: Option<BoxFuture<'static, Result<Look>>> = None;
+        let mut runs = WatchedRuns::default();
+        let mut current_scan: Option<BoxFuture<'static, Result<StoreScan>>> = None;
         let mut pause = Box::pin(tokio::time::sleep(Duration::ZERO));
         loop {
-            if looking.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
+            if current_scan.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
                 let room = self.at_most - driven.len();
-                let look = look(self.shared.clone(), book.unavailable(), book.sessions(), room);
-                looking = Some(Box::pin(look));
+                let scan = scan_store(self.shared.clone(), runs.unavailable(), runs.sessions(), room);
+                current_scan = Some(Box::pin(scan));
             }
             // All that holds a connection of the store is polled here, also while another waits for one.
             let next = poll_fn(|task| {
                 if let Poll::Ready(Some(ended)) = driven.poll_next_unpin(task) {
-                    return Poll::Ready(Next::Ended(ended));
+                    return Poll::Ready(WatchStep::Ended(ended));
                 }
-                match &mut looking {
-                    Some(look) => look.as_mut().poll(task).map(Next::Looked),
-                    None => pause.as_mut().poll(task).map(|()| Next::Look),
+                match &mut current_scan {
+                    Some(scan) => scan.as_mut().poll(task).map(WatchStep::Scanned),
+                    None => pause.as_mut().poll(task).map(|()| WatchStep::Scan),
                 }
             });
             match next.await {
-                Next::Ended(ended) => {
-                    book.ended(&ended, self.every.min(EVERY));
+                WatchStep::Ended(ended) => {
+                    runs.record_end(&ended, self.every.min(INTERVAL));
                     // It may have left something to look at, and there is room for another.
                     pause.as_mut().reset(Instant::now());
                     if !ended.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy) {
                         (self.on_recovered)(ended);
                     }
                 }
-                Next::Looked(looked) => {
-                    looking = None;
-                    let mut wait = book.next().map_or(self.every, |next| next.min(self.every));
-                    match looked {
-                        Ok(Look { ready, next, is_full }) => {
+                WatchStep::Scanned(scanned) => {
+                    current_scan = None;
+                    let mut wait = runs.next_retry().map_or(self.every, |next| next.min(self.every));
+                    match scanned {
+                        Ok(StoreScan { ready, next, is_full }) => {
                             wait = next.map_or(wait, |next| next.min(wait));
                             wait = if is_full { Duration::ZERO } else { wait };
                             for run in ready {
-                                if !(self.is_left)(run.run_id) && book.begin(&run) {
+                                if !(self.is_left)(run.run_id) && runs.begin(&run) {
                                     driven.push(self.drive(run));
                                 }
                             }
                         }
-                        Err(error) if is_mended(&error) => {}
+                        Err(error) if is_temporary(&error) => {}
                         Err(error) => return error,
                     }
                     pause.as_mut().reset(Instant::now() + wait);
                 }
-                Next::Look => {}
+                WatchStep::Scan => {}
             }
             if driven.len() >= self.at_most && pause.is_elapsed() {
                 // There is no room before one has ended, which looks again at once.
@@ -176,56 +176,56 @@ impl Watch {
 
 /// Whether an operator mends what the store has failed with, or it passes: a file that is locked, a disk that is full, a
 /// server that starts again.
-fn is_mended(error: &Error) -> bool {
+fn is_temporary(error: &Error) -> bool {
     use StoreErrorKind::{Full, Locked, OutcomeUnknown, ReadOnly, Unavailable};
     matches!(error.kind(), ErrorKind::Store(Full | Locked | OutcomeUnknown | ReadOnly | Unavailable))
 }
 
 /// What comes next to a watch.
-enum Next {
+enum WatchStep {
     Ended(Recovered),
-    Looked(Result<Look>),
-    Look,
+    Scanned(Result<StoreScan>),
+    Scan,
 }
 
 /// What a watch knows of runs.
 #[derive(Default)]
-struct Book {
-    ours: HashMap<RunId, SessionKey>,
+struct WatchedRuns {
+    driven: HashMap<RunId, SessionKey>,
     /// Runs that this program cannot drive.
     refused: HashSet<RunId>,
     /// Runs whose store has failed, or that had no room: not before then, and how long it was let alone.
-    later: HashMap<RunId, (Instant, Duration)>,
+    postponed: HashMap<RunId, (Instant, Duration)>,
 }
 
-impl Book {
+impl WatchedRuns {
     /// Whether a run is to be driven; from now on it is on its way here.
     fn begin(&mut self, run: &RunInfo) -> bool {
-        self.ours.insert(run.run_id, run.session.clone()).is_none()
+        self.driven.insert(run.run_id, run.session.clone()).is_none()
     }
 
     /// The sessions of the runs that are on their way here.
     fn sessions(&self) -> HashSet<SessionKey> {
-        self.ours.values().cloned().collect()
+        self.driven.values().cloned().collect()
     }
 
     /// A run has ended here; one that was busy is let alone for a while.
-    fn ended(&mut self, ended: &Recovered, busy: Duration) {
+    fn record_end(&mut self, ended: &Recovered, busy: Duration) {
         let run = ended.run_id;
-        self.ours.remove(&run);
+        self.driven.remove(&run);
         let Err(error) = &ended.result else {
-            self.later.remove(&run);
+            self.postponed.remove(&run);
             return;
         };
         match error.kind() {
             // It is left to a program that has its workflow.
             ErrorKind::TopologyChanged => drop(self.refused.insert(run)),
             // Another process was faster, or there is no room for it now.
-            ErrorKind::RunBusy => drop(self.later.insert(run, (Instant::now() + busy, EVERY / 2))),
+            ErrorKind::RunBusy => drop(self.postponed.insert(run, (Instant::now() + busy, INTERVAL / 2))),
             _ if error.is_of_store() => {
-                let before = self.later.get(&run).map_or(EVERY / 2, |(_, before)| *before);
-                let wait = (before * 2).min(LONGEST);
-                self.later.insert(run, (Instant::now() + wait, wait));
+                let before = self.postponed.get(&run).map_or(INTERVAL / 2, |(_, before)| *before);
+                let wait = (before * 2).min(LONGEST_PAUSE);
+                self.postponed.insert(run, (Instant::now() + wait, wait));
             }
             // The run has failed.
             _ => {}
@@ -233,22 +233,22 @@ impl Book {
     }
 
     /// How long it is until a run that was let alone is to be looked at.
-    fn next(&self) -> Option<Duration> {
+    fn next_retry(&self) -> Option<Duration> {
         let now = Instant::now();
-        self.later.values().filter(|(until, _)| *until > now).map(|(until, _)| *until - now).min()
+        self.postponed.values().filter(|(until, _)| *until > now).map(|(until, _)| *until - now).min()
     }
 
     /// Runs that are not to be driven now.
     fn unavailable(&mut self) -> HashSet<RunId> {
         let now = Instant::now();
-        self.later.retain(|_, (until, _)| *until + LONGEST > now);
-        let later = self.later.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
-        self.ours.keys().chain(&self.refused).chain(later).copied().collect()
+        self.postponed.retain(|_, (until, _)| *until + LONGEST_PAUSE > now);
+        let postponed = self.postponed.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
+        self.driven.keys().chain(&self.refused).chain(postponed).copied().collect()
     }
 }
 
 /// What a look at the store has found.
-struct Look {
+struct StoreScan {
     ready: Vec<RunInfo>,
     /// How long it is to the next deadline.
     next: Option<Duration>,
@@ -258,12 +258,12 @@ struct Look {
 
 /// Answers what has waited too long, and finds at most `room` runs that can go on. A run that is queued can as soon as no
 /// other run of its session is on its way here, and none that came before it can.
-async fn look(
+async fn scan_store(
     shared: Arc<RunnerShared>,
     unavailable: HashSet<RunId>,
     busy: HashSet<SessionKey>,
     room: usize,
-) -> Result<Look> {
+) -> Result<StoreScan> {
     let expiry = shared.expire().await?;
     let names: Vec<_> =
         shared.workflows.iter().map(|known| known.workflow().meta().name.to_owned()).collect();
@@ -286,7 +286,7 @@ async fn look(
             break;
         }
     }
-    Ok(Look { ready, next: expiry.next, is_full })
+    Ok(StoreScan { ready, next: expiry.next, is_full })
 }
 
 impl IntoFuture for Watch {
