@@ -18,11 +18,11 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(16), Duration::from_m
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the driver tells when the run has ended or waits.
-type Told = BoxFuture<'static, Result<Option<RunReport>>>;
+type DriverReport = BoxFuture<'static, Result<Option<RunReport>>>;
 
 /// A run that is followed: what is known of it so far.
-pub(super) struct Followed {
-    told: Option<Told>,
+pub(super) struct FollowedRun {
+    told: Option<DriverReport>,
     report: Option<RunReport>,
     /// The place in the log that is read next.
     next: u64,
@@ -33,9 +33,9 @@ pub(super) async fn hand_over(
     shared: &RunnerShared,
     driver: &dyn RunDriver,
     task: RunTask,
-) -> Result<(DrivenRun, Followed)> {
+) -> Result<(DrivenRun, FollowedRun)> {
     let id = task.run_id;
-    let mut followed = Followed { told: Some(driver.begin(task)), report: None, next: 0 };
+    let mut followed = FollowedRun { told: Some(driver.begin(task)), report: None, next: 0 };
     let mut pause = PAUSE.0;
     loop {
         if let Some(driven) = driven(shared, id, u64::MAX).await? {
@@ -49,8 +49,8 @@ pub(super) async fn hand_over(
 pub(super) async fn from_first(
     shared: &RunnerShared,
     mut run: DrivenRun,
-    mut followed: Followed,
-) -> Result<(Run, Followed)> {
+    mut followed: FollowedRun,
+) -> Result<(Run, FollowedRun)> {
     let (id, mut pause) = (run.record.run_id, PAUSE.0);
     while run.status == RunStatus::Queued {
         followed.look_after_begin(id, &mut pause).await?;
@@ -66,7 +66,7 @@ pub(super) async fn take_up(
     shared: &RunnerShared,
     id: RunId,
     check: impl Fn(&DrivenRun) -> Result<()>,
-) -> Result<(Run, Followed)> {
+) -> Result<(Run, FollowedRun)> {
     let mut pause = PAUSE.0;
     let driven = loop {
         let Some(driven) = driven(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
@@ -84,7 +84,7 @@ pub(super) async fn take_up(
         next = stored.place + 1;
         run.was_told(stored);
     }
-    Ok((run, Followed { told: None, report: None, next }))
+    Ok((run, FollowedRun { told: None, report: None, next }))
 }
 
 async fn driven(shared: &RunnerShared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
@@ -109,7 +109,7 @@ fn gone(run: RunId) -> Error {
     Error::new(ErrorKind::Config, message).with_help("this process and its workers have to share one store")
 }
 
-impl Followed {
+impl FollowedRun {
     /// Waits for a while, or until the driver has something to tell.
     async fn look_after(&mut self, pause: &mut Duration) -> Result<()> {
         let told = async {
@@ -148,11 +148,11 @@ impl Followed {
 
 /// Follows a run to its end.
 // No `async fn`, as for a root.
-pub(super) fn to_end(run: &Run, followed: Followed) -> BoxFuture<'_, Result<()>> {
+pub(super) fn to_end(run: &Run, followed: FollowedRun) -> BoxFuture<'_, Result<()>> {
     Box::pin(ended(run, followed))
 }
 
-async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
+async fn ended(run: &Run, mut followed: FollowedRun) -> Result<()> {
     let registry = run.engine.registry_for(|| format!("follow run `{}`", run.id))?;
     let mut pause = PAUSE.0;
     let (status, usage) = loop {
@@ -192,7 +192,7 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
 }
 
 /// Asks the driver once more.
-async fn told_again(run: &Run) -> Result<Option<Told>> {
+async fn told_again(run: &Run) -> Result<Option<DriverReport>> {
     let Some(driver) = run.engine.driver() else { return Ok(None) };
     let filter = RunFilter::of_run(run.id);
     let found = run.engine.runs(&run.session().key().app, &filter).await?;

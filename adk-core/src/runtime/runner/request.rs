@@ -2,7 +2,7 @@
 
 use super::RunnerShared;
 use super::cancel::DriveGuard;
-use super::follow::{self, Followed};
+use super::follow::{self, FollowedRun};
 use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
 use super::queue::{QueuedRun, TurnWait};
 use super::root::{Start, branch, root};
@@ -69,7 +69,7 @@ pub(super) enum Execution {
     /// This process: it begins with this.
     Local(Start),
     /// Another one, which is followed.
-    Followed(Followed),
+    Followed(FollowedRun),
 }
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
@@ -435,7 +435,7 @@ impl PendingRun {
 }
 
 /// A run that another process drives.
-fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: Followed) -> OpenOutcome {
+fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: FollowedRun) -> OpenOutcome {
     let run = Arc::new(run);
     let guard = Some(DriveGuard::new(shared, &run));
     OpenOutcome::Opened(OpenedRun {
