@@ -393,7 +393,7 @@ impl PendingRun {
         let (run, followed) = match (self.resume, self.shape) {
             (Some(run), shape) => {
                 let check = |driven: &DrivenRun| fits(&shared.app, shape.as_ref(), &driven.record);
-                follow::take_up(&shared, run, check).await?
+                follow::resume(&shared, run, check).await?
             }
             (None, Some((workflow, topology))) if live.is_none() => {
                 key.check()?;
