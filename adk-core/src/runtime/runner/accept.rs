@@ -13,14 +13,15 @@ impl RunnerShared {
     ///
     /// # Errors
     /// [`ErrorKind::AnswerInvalid`].
-    pub(super) fn fits(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
+    pub(super) fn read_answer(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
         depth::check(&value).map_err(|deep| {
             let message = format!("the answer to `{}` is {deep}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
                 .with_help(format!("{}; the wait is still open", depth::HELP))
                 .at(&waiting.path)
         })?;
-        let by_type = self.find_workflow(root(waiting)).and_then(|known| known.accepts(&waiting.path));
+        let by_type =
+            self.find_workflow(workflow_name(waiting)).and_then(|known| known.accepts(&waiting.path));
         let by_type =
             by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
         let fits = decode::settle(&mut value, &waiting.schema, &|value| match by_type {
@@ -37,7 +38,7 @@ impl RunnerShared {
 }
 
 /// The name of the workflow that a wait belongs to: the first of its path.
-fn root(waiting: &Waiting) -> &str {
+fn workflow_name(waiting: &Waiting) -> &str {
     let mut path = &waiting.path;
     while let Some(parent) = path.parent() {
         path = parent;
@@ -46,19 +47,19 @@ fn root(waiting: &Waiting) -> &str {
 }
 
 /// Says what is wrong with a value, beside the schema of the type that it is read as.
-pub(crate) type Check = (Accepts, Option<ValueSchema>);
+pub(crate) type AnswerCheck = (Accepts, Option<ValueSchema>);
 
 /// The check of the `await` at a path in a workflow, if there is one.
-pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
+pub(super) fn check_at(workflow: &AgentMeta<'_>, path: &Path) -> Option<AnswerCheck> {
     let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
     nodes.iter().find_map(|node| {
         let check = node.accepts?;
-        is_at(&names(&nodes, node), path).then_some((check, node.schema))
+        is_path_of(&node_names(&nodes, node), path).then_some((check, node.schema))
     })
 }
 
 /// The names in the path of a node, from its end on.
-pub(super) fn names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'n str> {
+pub(super) fn node_names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'n str> {
     let mut names = Vec::new();
     let mut around = Some(node);
     while let Some(node) = around {
@@ -73,7 +74,7 @@ pub(super) fn names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'
 }
 
 /// Whether a path has these names, from its end on.
-fn is_at(names: &[&str], path: &Path) -> bool {
+fn is_path_of(names: &[&str], path: &Path) -> bool {
     let mut rest = Some(path);
     names.iter().all(|name| {
         let is_same = rest.is_some_and(|path| **path.name() == **name);

@@ -88,7 +88,7 @@ impl KnownWorkflow {
         let spec = self.spec();
         let nodes = spec.nodes();
         let questions = nodes.iter().filter(|node| node.kind == NodeKind::Await).map(|node| {
-            let mut names = accept::names(&nodes, node);
+            let mut names = accept::node_names(&nodes, node);
             names.reverse();
             let schema = node.schema.and_then(|schema| serde_json::from_str(&schema.text()?).ok());
             KnownQuestion {

@@ -1,7 +1,7 @@
 //! Runs that another process drives: handed over, and followed in the store.
 
 use super::RunnerShared;
-use super::open::found;
+use super::open::find_session;
 use crate::runtime::run::Run;
 use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
 use crate::store::outbox::Counted;
@@ -96,7 +96,7 @@ async fn driven_run(shared: &RunnerShared, id: RunId, from: u64) -> Result<Optio
 async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
     let record = driven.record;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    let session = found(shared, &record.session, record.run_id).await?;
+    let session = find_session(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let session = Arc::new(session.as_it_was(&record.state, begins));
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());

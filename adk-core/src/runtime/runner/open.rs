@@ -17,36 +17,40 @@ use std::time::Duration;
 
 /// The run of a remote branch, as it was when the branch began.
 pub(super) async fn branch_run(shared: &RunnerShared, task: &BranchTask) -> Result<Run> {
-    let session = found(shared, &task.session, task.run_id).await?;
+    let session = find_session(shared, &task.session, task.run_id).await?;
     let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
     Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
 }
 
-pub(super) async fn found(shared: &RunnerShared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
-    shared.sessions.get(key).await?.ok_or_else(|| missing(key, run))
+pub(super) async fn find_session(
+    shared: &RunnerShared,
+    key: &SessionKey,
+    run: RunId,
+) -> Result<Arc<Session>> {
+    shared.sessions.get(key).await?.ok_or_else(|| missing_session(key, run))
 }
 
-pub(super) fn missing(key: &SessionKey, run: RunId) -> Error {
+pub(super) fn missing_session(key: &SessionKey, run: RunId) -> Error {
     let message = format!("the session `{key}` of run `{run}` is not there");
     Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
 }
 
 /// Claims a run, when the workflow is still of the shape that the run was begun with.
-pub(super) async fn claimed(
+pub(super) async fn claim_run(
     shared: &Arc<RunnerShared>,
     id: RunId,
     shape: Option<(String, Topology)>,
 ) -> Result<OpenedRun> {
     let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
-    let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let check = move |record: &RunRecord| check_run(&app, shape.as_ref(), record);
     let wait = TurnWait::new(shared, id);
     let claimed = registry.claim(id, Arc::new(check)).await?;
-    make_again(shared, claimed, wait).await
+    resume_claimed(shared, claimed, wait).await
 }
 
 /// Whether a run is one of this app and of this workflow.
-pub(super) fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
+pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
     // Another app may keep its runs in the same store. To this one they are not there.
     if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));
@@ -59,11 +63,11 @@ pub(super) fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRe
         let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
     }
-    shape_fits(name, record.run_id, &record.topology, now)
+    check_shape(name, record.run_id, &record.topology, now)
 }
 
 /// Whether a run that was begun with a workflow of that shape goes on with this one.
-pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology) -> Result<()> {
+pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topology) -> Result<()> {
     if then.fits(now) {
         return Ok(());
     }
@@ -75,12 +79,16 @@ pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology
     ))
 }
 
-async fn make_again(shared: &Arc<RunnerShared>, claimed: ClaimedRun, wait: TurnWait) -> Result<OpenedRun> {
+async fn resume_claimed(
+    shared: &Arc<RunnerShared>,
+    claimed: ClaimedRun,
+    wait: TurnWait,
+) -> Result<OpenedRun> {
     let record = &claimed.record;
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    let session = found(shared, &record.session, record.run_id).await?;
-    let turn = match place_of(&session, config.turns)? {
+    let session = find_session(shared, &record.session, record.run_id).await?;
+    let turn = match take_place(&session, config.turns)? {
         Some(TurnPlace::Now(turn)) => Some(turn),
         Some(TurnPlace::Later(turn)) => Some(wait.until(turn).await?),
         None => None,
@@ -121,7 +129,7 @@ pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Res
 }
 
 /// The session of a run that begins, and its turn.
-pub(super) struct InTurn {
+pub(super) struct SessionPlace {
     pub(super) session: Arc<Session>,
     /// `None` where runs take no turns.
     pub(super) place: Option<TurnPlace>,
@@ -133,24 +141,24 @@ pub(super) async fn open_in_turn(
     key: &SessionKey,
     turns: SessionTurns,
     is_kept: bool,
-) -> Result<InTurn> {
+) -> Result<SessionPlace> {
     loop {
         let session = open_session(shared, key).await?;
-        match place_of(&session, turns)? {
+        match take_place(&session, turns)? {
             Some(TurnPlace::Later(turn)) if !is_kept => {
                 let turn = turn.await;
                 // The store may hold more by now, or another session of that key.
                 if Arc::ptr_eq(&session, &open_session(shared, key).await?) {
-                    return Ok(InTurn { session, place: Some(TurnPlace::Now(turn)) });
+                    return Ok(SessionPlace { session, place: Some(TurnPlace::Now(turn)) });
                 }
             }
-            place => return Ok(InTurn { session, place }),
+            place => return Ok(SessionPlace { session, place }),
         }
     }
 }
 
 /// The place of a run in the queue of its session; `None` where runs take no turns.
-fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
+fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);
     }
@@ -159,25 +167,25 @@ fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPl
         Err(holder) => holder,
     };
     let place = if turns == SessionTurns::Queue { session.queue() } else { None };
-    place.map(Some).ok_or_else(|| busy(session.key(), holder, turns))
+    place.map(Some).ok_or_else(|| session_busy(session.key(), holder, turns))
 }
 
 /// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
-pub(super) async fn is_free(shared: &RunnerShared, key: &SessionKey) -> Result<()> {
+pub(super) async fn check_session_free(shared: &RunnerShared, key: &SessionKey) -> Result<()> {
     let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
     match open.iter().find(|run| run.status.is_active()) {
-        Some(run) => Err(busy(key, Some(run.run_id), SessionTurns::Refuse)),
+        Some(run) => Err(session_busy(key, Some(run.run_id), SessionTurns::Refuse)),
         None => Ok(()),
     }
 }
 
 /// The id of a run that another process is to drive, as far as the store knows: it is that of no other run.
-pub(super) async fn is_new(shared: &RunnerShared, run: RunId) -> Result<()> {
+pub(super) async fn check_run_new(shared: &RunnerShared, run: RunId) -> Result<()> {
     let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
     if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }
 }
 
-fn busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {
+fn session_busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {
     let run = holder.map_or_else(|| "another run".to_owned(), |run| format!("run `{run}`"));
     let message = format!("session `{key}` is busy: {run} has its turn");
     let help = match turns {

@@ -58,7 +58,7 @@ impl StoreParts {
     /// The stores of a runner: these parts, else those of `store`, else the defaults.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when two parts do not [fit](StorePart::fits).
+    /// [`ErrorKind::Config`] when two parts do not [fit](StorePart::check_fit).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
         let of_store = store.engine.as_ref().map(|engine| engine.location());
         let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
@@ -94,7 +94,7 @@ impl StoreParts {
                 "sessions and what they add to memory would not last equally long",
             ),
         ];
-        rules.iter().try_for_each(|(part, loss)| held.fits(part, loss))?;
+        rules.iter().try_for_each(|(part, loss)| held.check_fit(part, loss))?;
         Ok(Stores { sessions, engine, artifacts, memory })
     }
 }
@@ -114,7 +114,7 @@ fn choose<T: ?Sized>(
 
 impl StorePart {
     /// Refuses parts in two locations. `loss` is what would happen.
-    fn fits(&self, other: &Self, loss: &str) -> Result<()> {
+    fn check_fit(&self, other: &Self, loss: &str) -> Result<()> {
         let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
         if own == others {
             return Ok(());

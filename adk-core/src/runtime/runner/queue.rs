@@ -2,7 +2,7 @@
 
 use super::RunnerShared;
 use super::cancel::DriveGuard;
-use super::open::{found, missing};
+use super::open::{find_session, missing_session};
 use super::request::Execution;
 use super::root::Start;
 use super::stream::OpenedRun;
@@ -63,9 +63,9 @@ impl QueuedRun {
             Some(_) => return Err(refuse::fenced(id)),
             None => return Err(refuse::unknown_run(id)),
         }
-        let session = found(&self.shared, key, id).await?;
+        let session = find_session(&self.shared, key, id).await?;
         // The turn is that of the session that was open when the run was queued.
-        if Arc::ptr_eq(&session, &self.session) { Ok(()) } else { Err(missing(key, id)) }
+        if Arc::ptr_eq(&session, &self.session) { Ok(()) } else { Err(missing_session(key, id)) }
     }
 
     /// Stores that the run has failed where it can never begin: its session was deleted.

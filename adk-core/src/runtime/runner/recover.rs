@@ -55,7 +55,7 @@ pub(crate) trait NamedWorkflow: Send + Sync {
     fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
     fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
     /// The check of the `await` at that path.
-    fn accepts(&self, path: &Path) -> Option<accept::Check>;
+    fn accepts(&self, path: &Path) -> Option<accept::AnswerCheck>;
 }
 
 /// A run, or what is wrong with its input.
@@ -97,8 +97,8 @@ impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
         RunRequest::branch(shared, self.0.clone(), task)
     }
 
-    fn accepts(&self, path: &Path) -> Option<accept::Check> {
-        accept::at(self.workflow().meta(), path)
+    fn accepts(&self, path: &Path) -> Option<accept::AnswerCheck> {
+        accept::check_at(self.workflow().meta(), path)
     }
 }
 
@@ -278,7 +278,7 @@ impl RunnerShared {
             return Err(Error::new(ErrorKind::Expired, message)
                 .with_help("the run goes on with the default of the wait, or has failed without one"));
         }
-        let value = self.fits(&waiting, value)?;
+        let value = self.read_answer(&waiting, value)?;
         waits.resolve(&self.app, wait, record::escaped(value)).await
     }
 

@@ -3,7 +3,10 @@
 use super::RunnerShared;
 use super::cancel::DriveGuard;
 use super::follow::{self, FollowedRun};
-use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
+use super::open::{
+    SessionPlace, branch_run, check_run, check_run_new, check_session_free, check_shape, claim_run,
+    open_in_turn,
+};
 use super::queue::{QueuedRun, TurnWait};
 use super::root::{Start, branch, root};
 use super::stream::{OpenOutcome, OpenedRun, Opening, RunStream};
@@ -105,7 +108,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let now = Topology::of(workflow.as_agent().meta());
-        shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
+        check_shape(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
         let (mut pending, body) = Self::pending(shared, task.session, false, workflow, Ok(Keys::default()));
         pending.claim = Some(ClaimId::driven_above(task.run_id));
@@ -300,7 +303,7 @@ impl PendingRun {
             }));
         }
         if let Some(run) = self.resume {
-            return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenOutcome::Opened);
+            return Box::pin(claim_run(&self.shared, run, self.shape.take())).await.map(OpenOutcome::Opened);
         }
         let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
         if is_alone {
@@ -308,7 +311,7 @@ impl PendingRun {
             let session = self.shared.sessions.create_private(key).await?;
             return Ok(OpenOutcome::Opened(self.into_opened(session, None, is_alone, keys)));
         }
-        let InTurn { session, place } =
+        let SessionPlace { session, place } =
             Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
         let turn = match place {
             Some(TurnPlace::Later(turn)) => return Box::pin(self.enqueue(session, turn, keys)).await,
@@ -392,16 +395,16 @@ impl PendingRun {
         let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(already_awaited)?);
         let (run, followed) = match (self.resume, self.shape) {
             (Some(run), shape) => {
-                let check = |driven: &DrivenRun| fits(&shared.app, shape.as_ref(), &driven.record);
+                let check = |driven: &DrivenRun| check_run(&shared.app, shape.as_ref(), &driven.record);
                 follow::resume(&shared, run, check).await?
             }
             (None, Some((workflow, topology))) if live.is_none() => {
                 key.check()?;
                 if config.turns == SessionTurns::Refuse && !private {
-                    is_free(&shared, &key).await?;
+                    check_session_free(&shared, &key).await?;
                 }
                 if let Some(claim) = claim {
-                    is_new(&shared, claim.run_id).await?;
+                    check_run_new(&shared, claim.run_id).await?;
                 }
                 let Start { message, delta } = run_start(message, false, keys, state);
                 let task = RunTask {
