@@ -118,7 +118,7 @@ pub(super) fn is_fenced(error: &Error) -> bool {
 
 /// What that means: the run was cancelled, another process drives it, or it cannot begin since its id is that of another run.
 /// Of a run that was cancelled it is stored what it has used.
-pub(super) async fn meaning(run: &Run, error: Error) -> Error {
+pub(super) async fn explain_fenced(run: &Run, error: Error) -> Error {
     if run.is_unknown() {
         return refuse::run_exists(run.id);
     }

@@ -1,4 +1,4 @@
-//! What plugins are asked and told of a run as a whole.
+//! What plugins are asked and result of a run as a whole.
 
 use crate::runtime::callback;
 use crate::runtime::run::Context;
@@ -8,17 +8,17 @@ use crate::{Content, Event, Name, Result};
 pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<Content> {
     let mut own = cx.callback();
     own.refuse_updates("before the message of the user is committed");
-    let given = callback::on_user_message(&mut own, &message).await;
+    let answer = callback::on_user_message(&mut own, &message).await;
     cx.give_back(own);
-    Ok(given?.unwrap_or(message))
+    Ok(answer?.unwrap_or(message))
 }
 
 /// Whether a plugin has answered in place of the whole run. It speaks as `model`, since no agent has run.
 pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
     let mut own = cx.callback();
-    let given = callback::before_run(&mut own).await;
+    let answer = callback::before_run(&mut own).await;
     cx.give_back(own);
-    let Some(content) = given? else {
+    let Some(content) = answer? else {
         cx.flush().await?;
         return Ok(false);
     };
@@ -29,10 +29,10 @@ pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
 }
 
 /// The run has ended.
-pub(super) async fn ended(cx: &mut Context) -> Result<()> {
+pub(super) async fn after_run(cx: &mut Context) -> Result<()> {
     let mut own = cx.callback();
-    let told = callback::after_run(&mut own).await;
+    let result = callback::after_run(&mut own).await;
     cx.give_back(own);
-    told?;
+    result?;
     cx.flush().await
 }

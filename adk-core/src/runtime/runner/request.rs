@@ -8,7 +8,7 @@ use super::open::{
     open_in_turn,
 };
 use super::queue::{QueuedRun, TurnWait};
-use super::root::{Start, branch, root};
+use super::root::{Start, run_branch_task, run_workflow};
 use super::stream::{OpenOutcome, OpenedRun, Opening, RunStream};
 use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
@@ -143,7 +143,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let shape = recorded_shape(&shared, workflow.as_agent().meta());
         let body: Body<'a, T> = Box::new(move |run, execution| match execution {
             Execution::Local(start) => Box::pin(async move {
-                let end = root(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
+                let end = run_workflow(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
                 end.output(|| workflow.finish(&Values { run: &run }))
             }),
             Execution::Followed(followed) => Box::pin(async move {
@@ -460,7 +460,9 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let (key, task) = (task.session.clone(), Arc::new(task));
         let sought = task.clone();
         let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
-            Box::pin(async move { branch(workflow.as_agent(), workflow.is_closed(), run, sought).await })
+            Box::pin(
+                async move { run_branch_task(workflow.as_agent(), workflow.is_closed(), run, sought).await },
+            )
         });
         let mut pending = PendingRun::new(shared, key, false, None, Ok(Keys::default()));
         pending.task = Some(task);

@@ -32,13 +32,13 @@ impl RootEnd {
     /// Reads the output of the run.
     pub(super) fn output<T>(self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let Self { path, span, ended } = self;
-        TraceSpan::ended(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
+        TraceSpan::ended(span, ended.and_then(|()| read().map_err(|error| output_error(error).at(&path))))
     }
 }
 
 /// Runs a workflow in its root context.
 // No `async fn`: the body of one, and of each that it awaits, is compiled again in the crates that run workflows.
-pub(super) fn root(
+pub(super) fn run_workflow(
     agent: &dyn DynAgent,
     is_closed: bool,
     run: Arc<Run>,
@@ -50,7 +50,7 @@ pub(super) fn root(
 async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
     let path = Path::root(Name::shared(agent.meta().name));
     if is_closed && !run.is_alone {
-        run.closed_over(OwnKeys::new(states(agent.meta())));
+        run.closed_over(OwnKeys::new(state_keys(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
@@ -65,12 +65,12 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
         Ok(true) => Ok(()),
         Ok(false) => match run.deadline {
             None => run_root(agent, &mut cx).await,
-            Some(deadline) => Box::pin(before(&run, deadline, &path, run_root(agent, &mut cx))).await,
+            Some(deadline) => Box::pin(run_until(&run, deadline, &path, run_root(agent, &mut cx))).await,
         },
         Err(error) => Err(error),
     };
     let ended = match ran {
-        Ok(()) if is_watched => Box::pin(hooks::ended(&mut cx)).await,
+        Ok(()) if is_watched => Box::pin(hooks::after_run(&mut cx)).await,
         ran => ran,
     };
     let ended = ended.map_err(|error| error.at(&path));
@@ -78,7 +78,7 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
 }
 
 /// The `state` keys of a workflow and of those inside of it: they are the session's own.
-fn states(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
+fn state_keys(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
     let (mut all, mut open) = (BTreeSet::new(), vec![*workflow]);
     while let Some(meta) = open.pop() {
         all.extend(meta.states.iter().map(|key| Name::shared(key.name)));
@@ -87,18 +87,18 @@ fn states(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
             _ => None,
         });
         let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-        open.extend(inside.chain(tools).chain(meta.transfer.iter().copied()).filter(|meta| holds(meta)));
+        open.extend(inside.chain(tools).chain(meta.transfer.iter().copied()).filter(|meta| has_agents(meta)));
     }
     all
 }
 
 /// Whether an agent has others in it.
-fn holds(meta: &AgentMeta<'_>) -> bool {
+fn has_agents(meta: &AgentMeta<'_>) -> bool {
     !meta.steps.is_empty() || !meta.transfer.is_empty() || meta.tools.iter().any(|tool| tool.agent.is_some())
 }
 
 /// Runs the root until its deadline.
-async fn before(
+async fn run_until(
     run: &Run,
     (deadline, longest): (Instant, Duration),
     path: &Path,
@@ -130,16 +130,16 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     }
     let is_live = cx.run.live.is_some();
     let Start { mut message, delta } = start;
-    let is_said = !is_live || !message.parts.is_empty();
-    if is_said && !cx.run.services.plugins.is_empty() {
+    let has_message = !is_live || !message.parts.is_empty();
+    if has_message && !cx.run.services.plugins.is_empty() {
         message = Box::pin(hooks::user_message(message, cx)).await.map_err(|error| error.at(path))?;
     }
     if message.function_responses().next().is_some() {
         Box::pin(answers::check(&message, cx)).await.map_err(|error| error.at(path))?;
     }
     // A live run without inputs begins with the first message of its queue.
-    if is_said || !delta.is_empty() {
-        cx.emit(first_event(is_said.then_some(message), delta)).await?;
+    if has_message || !delta.is_empty() {
+        cx.emit(first_event(has_message.then_some(message), delta)).await?;
     }
     let mut prepare = Prepare::new(&cx.run, path.clone());
     prepare_root(agent, &mut prepare);
@@ -155,7 +155,7 @@ fn first_event(content: Option<Content>, delta: StateDelta) -> Event {
 }
 
 /// The output is read like any key; what is wrong with it is said in the workflow's own terms.
-fn output(error: Error) -> Error {
+fn output_error(error: Error) -> Error {
     let (fact, help) = match error.kind() {
         ErrorKind::KeyMissing => (
             "the run ended without the workflow's output",
@@ -174,16 +174,16 @@ fn is_blank(message: &Content) -> bool {
 }
 
 /// Runs a branch of a workflow, which another process runs.
-pub(super) fn branch(
+pub(super) fn run_branch_task(
     agent: &dyn DynAgent,
     is_closed: bool,
     run: Arc<Run>,
     task: Arc<BranchTask>,
 ) -> BoxFuture<'_, Result<BranchEnd>> {
-    Box::pin(run_task(agent, is_closed, run, task))
+    Box::pin(run_branch_inner(agent, is_closed, run, task))
 }
 
-async fn run_task(
+async fn run_branch_inner(
     agent: &dyn DynAgent,
     is_closed: bool,
     run: Arc<Run>,
@@ -199,7 +199,7 @@ async fn run_task(
     prepare_root(agent, &mut prepare);
     prepare.finish()?.await?;
     if is_closed {
-        let own = OwnKeys::new(states(agent.meta()));
+        let own = OwnKeys::new(state_keys(agent.meta()));
         own.record(&task.state);
         run.closed_over(own);
     }

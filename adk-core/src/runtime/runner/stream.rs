@@ -1,6 +1,6 @@
 //! The events of a run, as they are committed.
 
-use super::cancel::{DriveGuard, is_fenced, meaning};
+use super::cancel::{DriveGuard, explain_fenced, is_fenced};
 use super::request::{Body, Execution};
 use crate::models::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
@@ -221,7 +221,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             return match (closed, end) {
                 (Ok(open), Some(Ok(end))) => {
                     let end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
-                    self.ends(end)
+                    self.end_with(end)
                 }
                 (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
                 (_, None) => Poll::Ready(None),
@@ -250,7 +250,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         match polled {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
-                let end = run.left_over().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
+                let end = run.unread_journal().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
                 self.close(end, task)
             }
             Polled::Ended(Err(error)) => self.close(Err(error), task),
@@ -261,7 +261,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 self.close(Ok(end), task)
             }
             Polled::Stuck => {
-                let error = run.left_over().unwrap_or_else(|| run.asks_no_more());
+                let error = run.unread_journal().unwrap_or_else(|| run.withdrawn_questions());
                 self.future = None;
                 self.close(Err(error), task)
             }
@@ -278,7 +278,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 if run.engine.driver().is_none()
                     && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
             {
-                self.closing = Some((refused(run.clone(), error, claim), Ok(RunEnd::Failed)));
+                self.closing = Some((explain_refusal(run.clone(), error, claim), Ok(RunEnd::Failed)));
                 return self.poll_event(task);
             }
             (end, _) => end,
@@ -288,7 +288,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
         let (Some(run), Some(claim), true) = (run, claim, is_stored) else {
             return match end {
-                Ok(end) => self.ends(end),
+                Ok(end) => self.end_with(end),
                 Err(error) => self.fail(error),
             };
         };
@@ -301,11 +301,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(RunEnd::Paused(waiting)) => waiting.clone(),
             _ => Vec::new(),
         };
-        self.closing = Some((closed(run, claim, open, status), end));
+        self.closing = Some((close_run(run, claim, open, status), end));
         self.poll_event(task)
     }
 
-    fn ends(&mut self, end: RunEnd<T>) -> Poll<Option<Result<Arc<Event>>>> {
+    fn end_with(&mut self, end: RunEnd<T>) -> Poll<Option<Result<Arc<Event>>>> {
         (self.end, self.turn) = (end, None);
         Poll::Ready(None)
     }
@@ -317,36 +317,40 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 }
 
 /// Finds out why a run could not go on.
-fn refused(run: Arc<Run>, error: Error, claim: Option<Claim>) -> BoxFuture<'static, Result<Vec<Waiting>>> {
+fn explain_refusal(
+    run: Arc<Run>,
+    error: Error,
+    claim: Option<Claim>,
+) -> BoxFuture<'static, Result<Vec<Waiting>>> {
     Box::pin(async move {
-        let error = meaning(&run, error).await;
+        let error = explain_fenced(&run, error).await;
         drop(claim);
         Err(error)
     })
 }
 
 /// Stores how a run has ended, with its claim.
-fn closed(
+fn close_run(
     run: Arc<Run>,
     claim: Claim,
     open: Vec<Waiting>,
     status: RunStatus,
 ) -> BoxFuture<'static, Result<Vec<Waiting>>> {
     Box::pin(async move {
-        match stored(&run, open, status).await {
+        match store_end(&run, open, status).await {
             Ok(open) => {
                 claim.closed();
                 Ok(open)
             }
-            Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),
+            Err(error) if is_fenced(&error) => Err(explain_fenced(&run, error).await),
             Err(error) => Err(error),
         }
     })
 }
 
 /// Stores how a run has ended, or who waits.
-async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<Waiting>> {
-    let open = as_stored(run, open).await?;
+async fn store_end(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<Waiting>> {
+    let open = stored_waits(run, open).await?;
     let Some(registry) = run.engine.registry() else { return Ok(open) };
     if status != RunStatus::Finished {
         let done = run.last_finished();
@@ -360,7 +364,7 @@ async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<
 
 /// Those who wait, as they are in the book: their deadlines are those of the first time that they asked. A wait that is
 /// open there and has nobody any more was that of a branch that was cancelled.
-async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
+async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
     let Some(waits) = run.engine.waits().filter(|_| !open.is_empty()) else { return Ok(open) };
     let stored = waits.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
     let (kept, gone): (Vec<_>, Vec<_>) =
@@ -379,7 +383,7 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
 
 impl Run {
     /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
-    fn left_over(&self) -> Option<Error> {
+    fn unread_journal(&self) -> Option<Error> {
         let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
         let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
         let message =
@@ -391,7 +395,7 @@ impl Run {
     }
 
     /// What is wrong when all that is left of a run waits for questions that were withdrawn.
-    fn asks_no_more(&self) -> Error {
+    fn withdrawn_questions(&self) -> Error {
         let message = format!(
             "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
             self.id
