@@ -52,26 +52,28 @@ use std::time::Duration;
 /// assert!(done.may_exit(true).meta().may_exit);
 /// ```
 pub struct FunctionTool {
-    about: Made,
+    meta: FunctionToolMeta,
     declaration: ToolDeclaration,
-    call: Arc<Call>,
+    call: Arc<ToolClosure>,
     /// Whether a person is asked; its schema is that of the arguments.
-    asks: Arc<Asks>,
+    confirms: Arc<ConfirmPredicate>,
 }
 
-type Call =
+type ToolClosure =
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
 
-type Asks = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
+type ConfirmPredicate = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
 
 /// Whether a person is asked about a call: of one whose arguments can be read, the predicate decides.
-fn asks<T: DeserializeOwned>(predicate: impl Fn(&T) -> bool + Send + Sync + 'static) -> Arc<Asks> {
+fn confirm_predicate<T: DeserializeOwned>(
+    predicate: impl Fn(&T) -> bool + Send + Sync + 'static,
+) -> Arc<ConfirmPredicate> {
     Arc::new(move |args, schema| decode::args(args, schema).map(|args| predicate(&args)))
 }
 
 /// What the description refers to.
 #[derive(Clone, Default)]
-struct Parts {
+struct ToolSettings {
     name: String,
     description: String,
     writes: Vec<Key>,
@@ -83,36 +85,37 @@ struct Parts {
     retry: u32,
 }
 
-struct Keys<'a>(Vec<KeySpec<'a>>);
+struct KeySpecs<'a>(Vec<KeySpec<'a>>);
 
 self_cell!(
-    struct Listed {
-        owner: Parts,
+    struct SettingsWithKeys {
+        owner: ToolSettings,
         #[covariant]
-        dependent: Keys,
+        dependent: KeySpecs,
     }
 );
 
 self_cell!(
-    struct Made {
-        owner: Listed,
+    struct FunctionToolMeta {
+        owner: SettingsWithKeys,
         #[covariant]
         dependent: ToolMeta,
     }
 );
 
-fn describe(parts: Parts) -> Made {
-    let listed = Listed::new(parts, |parts| Keys(parts.writes.iter().map(Key::spec).collect()));
-    Made::new(listed, |listed| {
-        let (parts, keys) = (listed.borrow_owner(), listed.borrow_dependent());
-        let meta = ToolMeta::new(&parts.name, &parts.description)
+fn function_tool_meta(settings: ToolSettings) -> FunctionToolMeta {
+    let with_keys =
+        SettingsWithKeys::new(settings, |settings| KeySpecs(settings.writes.iter().map(Key::spec).collect()));
+    FunctionToolMeta::new(with_keys, |with_keys| {
+        let (settings, keys) = (with_keys.borrow_owner(), with_keys.borrow_dependent());
+        let meta = ToolMeta::new(&settings.name, &settings.description)
             .writes(&keys.0)
-            .may_exit(parts.may_exit)
-            .long_running(parts.long_running)
-            .confirm(parts.confirm)
-            .retry(parts.retry);
-        let meta = parts.timeout.map_or(meta, |longest| meta.timeout(longest));
-        parts.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
+            .may_exit(settings.may_exit)
+            .long_running(settings.long_running)
+            .confirm(settings.confirm)
+            .retry(settings.retry);
+        let meta = settings.timeout.map_or(meta, |longest| meta.timeout(longest));
+        settings.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
     })
 }
 
@@ -129,9 +132,9 @@ impl FunctionTool {
         F: Fn(T, &mut ToolContext) -> R + Send + Sync + 'static,
     {
         let schema = schema_of::<T>();
-        let (function, wanted) = (Arc::new(function), schema.clone());
+        let (function, parameters) = (Arc::new(function), schema.clone());
         let call = move |args, cx: &mut ToolContext| {
-            decode::args::<T>(args, &wanted).and_then(|args| function(args, cx).into_json())
+            decode::args::<T>(args, &parameters).and_then(|args| function(args, cx).into_json())
         };
         let call = Arc::new(call);
         Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
@@ -163,9 +166,9 @@ impl FunctionTool {
         F: for<'a> Fn(T, &'a mut ToolContext) -> BoxFuture<'a, R> + Send + Sync + 'static,
     {
         let schema = schema_of::<T>();
-        let (function, wanted) = (Arc::new(function), schema.clone());
+        let (function, parameters) = (Arc::new(function), schema.clone());
         Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
-            let args = decode::args::<T>(args, &wanted);
+            let args = decode::args::<T>(args, &parameters);
             let function = function.clone();
             Box::pin(async move { function(args?, cx).await.into_json() })
         })
@@ -180,21 +183,21 @@ impl FunctionTool {
             + 'static,
     {
         let declaration = ToolDeclaration::new(name.clone(), &*description, schema);
-        let about = describe(Parts { name, description, ..Parts::default() });
-        Self { about, declaration, call: Arc::new(call), asks: asks(|_: &T| true) }
+        let meta = function_tool_meta(ToolSettings { name, description, ..ToolSettings::default() });
+        Self { meta, declaration, call: Arc::new(call), confirms: confirm_predicate(|_: &T| true) }
     }
 
     /// Says that it may end a loop: it sets `cx.actions.escalate`. Default `false`.
     #[must_use]
     pub fn may_exit(mut self, yes: bool) -> Self {
         self.declaration.escalates = yes;
-        self.changed(|parts| parts.may_exit = yes)
+        self.update(|settings| settings.may_exit = yes)
     }
 
     /// Says that it may write a key. What it writes and does not announce is an error of the run.
     #[must_use]
     pub fn writes<T: DeserializeOwned + 'static>(self, key: impl Into<String>) -> Self {
-        self.changed(|parts| parts.writes.push(Key::read_as::<T>(key)))
+        self.update(|settings| settings.writes.push(Key::read_as::<T>(key)))
     }
 
     /// Says that its answer comes later. Default `false`. What the closure returns is what the model reads in the meantime,
@@ -202,20 +205,20 @@ impl FunctionTool {
     /// `{"result": VALUE}`. Where an answer has to be of a type, use an `await`, see [`Await`](crate::Await).
     #[must_use]
     pub fn long_running(self, yes: bool) -> Self {
-        self.changed(|parts| parts.long_running = yes)
+        self.update(|settings| settings.long_running = yes)
     }
 
     /// Says that a person has to agree to each call. Default `false`.
     #[must_use]
     pub fn confirm(self, yes: bool) -> Self {
-        self.changed(|parts| parts.confirm = yes)
+        self.update(|settings| settings.confirm = yes)
     }
 
     /// Says who may agree to the calls that it [asks](Self::confirm) about: users with a role, or each user but the one who
     /// began the run. Default: the user who began the run. See [`Runner::answer_as`](crate::Runner::answer_as).
     #[must_use]
     pub fn by(self, by: AnsweredBy) -> Self {
-        self.changed(|parts| parts.by = Some(by))
+        self.update(|settings| settings.by = Some(by))
     }
 
     /// Says that a person has to agree to the calls for which the predicate holds. It takes the arguments as the closure of
@@ -235,7 +238,7 @@ impl FunctionTool {
     where
         T: DeserializeOwned + 'static,
     {
-        self.asks = asks(predicate);
+        self.confirms = confirm_predicate(predicate);
         self.confirm(true)
     }
 
@@ -243,27 +246,27 @@ impl FunctionTool {
     /// [`new_async`](Self::new_async): nothing ends a call of one that does not wait.
     #[must_use]
     pub fn timeout(self, longest: Duration) -> Self {
-        self.changed(|parts| parts.timeout = Some(longest))
+        self.update(|settings| settings.timeout = Some(longest))
     }
 
     /// How often a call is made again that has failed or taken too long, with waits from one second up, each twice the one
     /// before. Default 0. A call with wrong arguments and a panic are not made again.
     #[must_use]
     pub fn retry(self, times: u32) -> Self {
-        self.changed(|parts| parts.retry = times)
+        self.update(|settings| settings.retry = times)
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut Parts)) -> Self {
-        let mut parts = self.about.borrow_owner().borrow_owner().clone();
-        change(&mut parts);
-        self.about = describe(parts);
+    fn update(mut self, update: impl FnOnce(&mut ToolSettings)) -> Self {
+        let mut settings = self.meta.borrow_owner().borrow_owner().clone();
+        update(&mut settings);
+        self.meta = function_tool_meta(settings);
         self
     }
 }
 
 impl DynTool for FunctionTool {
     fn meta(&self) -> &ToolMeta<'_> {
-        self.about.borrow_dependent()
+        self.meta.borrow_dependent()
     }
 
     fn declaration_dyn(&self) -> &ToolDeclaration {
@@ -285,7 +288,7 @@ impl DynTool for FunctionTool {
     }
 
     fn needs_confirmation_dyn(&self, args: ToolArgs, _: &mut ToolContext) -> Result<bool, ToolError> {
-        (self.asks)(args, &self.declaration.parameters)
+        (self.confirms)(args, &self.declaration.parameters)
     }
 }
 
