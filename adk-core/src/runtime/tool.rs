@@ -2,17 +2,17 @@
 
 mod context;
 pub(crate) mod decode;
-mod fixed;
 pub(crate) mod function;
+mod pinned;
 pub(crate) mod schema;
 pub(crate) mod text;
 mod toolset;
 
 pub use crate::runtime::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
-pub(crate) use fixed::Fixed;
-pub use fixed::tool_file;
 pub use function::{FunctionTool, Json, ToolReturn};
+pub(crate) use pinned::PinnedToolset;
+pub use pinned::tool_file;
 pub use toolset::Toolset;
 
 use crate::encode::EncodeError;

@@ -1,7 +1,7 @@
 //! Toolsets of a workflow, and the names in the files that they are held to.
 
 use crate::agents::llm::{Declared, Declares};
-use crate::runtime::tool::{Fixed, Toolset};
+use crate::runtime::tool::{PinnedToolset, Toolset};
 use crate::spec::ToolMeta;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub const fn is_toolset<T: Toolset>() {}
 
 /// A toolset as its agents share it; held to a file, unless that is empty.
 pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
-    if file.is_empty() { Arc::new(toolset) } else { Arc::new(Fixed::new(toolset, file)) }
+    if file.is_empty() { Arc::new(toolset) } else { Arc::new(PinnedToolset::new(toolset, file)) }
 }
 
 /// A declared agent with the toolsets of its `tools`.

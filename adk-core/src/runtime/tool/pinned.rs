@@ -10,29 +10,29 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The most changes in one error.
-const TOLD: usize = 10;
+const MAX_CHANGES: usize = 10;
 
 /// The most characters of a value in a change.
-const SHOWN: usize = 80;
+const MAX_VALUE_CHARS: usize = 80;
 
 /// What a file says. The names come first: const evaluation reads them and nothing else.
 #[derive(Serialize, Deserialize)]
-struct File<'a> {
+struct ToolFile<'a> {
     names: Vec<String>,
-    tools: Vec<Listed<'a>>,
+    tools: Vec<ToolEntry<'a>>,
 }
 
 /// A tool as the model sees it.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
-struct Listed<'a> {
+struct ToolEntry<'a> {
     name: String,
     description: String,
     input_schema: Cow<'a, Value>,
 }
 
-impl<'a> Listed<'a> {
-    fn of(tool: &'a dyn DynTool) -> Self {
+impl<'a> ToolEntry<'a> {
+    fn from_tool(tool: &'a dyn DynTool) -> Self {
         let declaration = tool.declaration_dyn();
         Self {
             name: declaration.name.to_string(),
@@ -47,26 +47,26 @@ impl<'a> Listed<'a> {
 /// # Errors
 /// When a schema has no form in JSON.
 pub fn tool_file(tools: &[Arc<dyn DynTool>]) -> Result<String> {
-    let mut tools: Vec<_> = tools.iter().map(|tool| Listed::of(&**tool)).collect();
+    let mut tools: Vec<_> = tools.iter().map(|tool| ToolEntry::from_tool(&**tool)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
-    let file = File { names: tools.iter().map(|tool| tool.name.clone()).collect(), tools };
+    let file = ToolFile { names: tools.iter().map(|tool| tool.name.clone()).collect(), tools };
     Ok(serde_json::to_string_pretty(&file)? + "\n")
 }
 
 /// A toolset that gives what its file says, or nothing.
-pub(crate) struct Fixed<T> {
+pub(crate) struct PinnedToolset<T> {
     toolset: T,
     file: &'static str,
 }
 
-impl<T: Toolset> Fixed<T> {
+impl<T: Toolset> PinnedToolset<T> {
     pub(crate) fn new(toolset: T, file: &'static str) -> Self {
         Self { toolset, file }
     }
 
     fn check(&self, tools: &[Arc<dyn DynTool>]) -> Result<()> {
         let name = self.toolset.name();
-        let file: File<'_> = serde_json::from_str(self.file).map_err(|error| {
+        let file: ToolFile<'_> = serde_json::from_str(self.file).map_err(|error| {
             let message = format!("the file of toolset `{name}` is none that `adk mcp pull` wrote");
             Error::new(ErrorKind::Config, message).with_help("write it anew").with_source(error)
         })?;
@@ -75,11 +75,11 @@ impl<T: Toolset> Fixed<T> {
             return Ok(());
         }
         let mut message = format!("toolset `{name}` does not give what the workflow was compiled with");
-        for change in changes.iter().take(TOLD) {
+        for change in changes.iter().take(MAX_CHANGES) {
             let _ = write!(message, "\n  {change}");
         }
-        if changes.len() > TOLD {
-            let _ = write!(message, "\n  and {} more changes", changes.len() - TOLD);
+        if changes.len() > MAX_CHANGES {
+            let _ = write!(message, "\n  and {} more changes", changes.len() - MAX_CHANGES);
         }
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Changed), message);
         Err(error.with_help("write its file anew with `adk mcp pull`, and look at what has changed"))
@@ -87,11 +87,12 @@ impl<T: Toolset> Fixed<T> {
 }
 
 /// What is there, or is not, against the file.
-fn changes(file: &[Listed<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
+fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     let name = |tool: &Arc<dyn DynTool>| tool.declaration_dyn().name.clone();
     let mut changes = Vec::new();
     for was in file {
-        let Some(is) = tools.iter().rfind(|tool| *name(tool) == *was.name).map(|tool| Listed::of(&**tool))
+        let Some(is) =
+            tools.iter().rfind(|tool| *name(tool) == *was.name).map(|tool| ToolEntry::from_tool(&**tool))
         else {
             changes.push(format!("- {}", was.name));
             continue;
@@ -130,13 +131,13 @@ fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
 
 fn short(value: impl Serialize) -> String {
     let text = serde_json::to_string(&value).unwrap_or_default();
-    if text.chars().count() <= SHOWN {
+    if text.chars().count() <= MAX_VALUE_CHARS {
         return text;
     }
-    text.chars().take(SHOWN).chain("...".chars()).collect()
+    text.chars().take(MAX_VALUE_CHARS).chain("...".chars()).collect()
 }
 
-impl<T: Toolset> Toolset for Fixed<T> {
+impl<T: Toolset> Toolset for PinnedToolset<T> {
     fn name(&self) -> &str {
         self.toolset.name()
     }
