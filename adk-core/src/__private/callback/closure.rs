@@ -11,7 +11,7 @@ use super::ends::Ends;
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
-    BeforeToolAnswer, Failure, Makes, OnModelErrorAnswer, OnToolErrorAnswer, Said,
+    BeforeToolAnswer, ClosureError, Makes, OnModelErrorAnswer, OnToolErrorAnswer, Said,
 };
 use crate::runtime::callback::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
 use crate::{BoxFuture, Error, FunctionCall, Result};
@@ -73,63 +73,63 @@ pub fn of_tool<R>(_: &R) -> Ends<0, Value, R> {
     Ends::new()
 }
 
-fn asked<'a, T: Send + 'a, E: Failure<N>, N>(answer: Of<Asked<'a, T>, E>) -> Asked<'a, T> {
-    answer.unwrap_or_else(|error| Box::pin(ready(Err(error.error()))))
+fn asked<'a, T: Send + 'a, E: ClosureError<N>, N>(answer: Of<Asked<'a, T>, E>) -> Asked<'a, T> {
+    answer.unwrap_or_else(|error| Box::pin(ready(Err(error.into_error()))))
 }
 
 // Written out: rustc shows the bound that does not hold, and would show a macro as well.
 
 impl<T, R> Ends<0, T, R> {
-    pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Said> {
         asked(given.map(A::answered))
     }
 
-    pub fn after_agent<'a, A: AfterAgentAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn after_agent<'a, A: AfterAgentAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Said> {
         asked(given.map(A::answered))
     }
 
-    pub fn before_model<'a, A: BeforeModelAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn before_model<'a, A: BeforeModelAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, ModelResponse> {
         asked(given.map(A::answered))
     }
 
-    pub fn after_model<'a, A: AfterModelAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn after_model<'a, A: AfterModelAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, ModelResponse> {
         asked(given.map(A::answered))
     }
 
-    pub fn on_model_error<'a, A: OnModelErrorAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn on_model_error<'a, A: OnModelErrorAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, ModelResponse> {
         asked(given.map(A::answered))
     }
 
-    pub fn before_tool<'a, A: BeforeToolAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn before_tool<'a, A: BeforeToolAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Value> {
         asked(given.map(A::answered))
     }
 
-    pub fn after_tool<'a, A: AfterToolAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn after_tool<'a, A: AfterToolAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Value> {
         asked(given.map(A::answered))
     }
 
-    pub fn on_tool_error<'a, A: OnToolErrorAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn on_tool_error<'a, A: OnToolErrorAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Value> {

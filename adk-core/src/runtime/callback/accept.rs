@@ -42,13 +42,13 @@ impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
     fn answer(self) -> Result<Option<T>> {
         match self {
             Ok(answer) => answer.answer(),
-            Err(error) => Err(failed(error.into())),
+            Err(error) => Err(to_error(error.into())),
         }
     }
 }
 
 /// An error of ours stays what it is.
-fn failed(error: BoxError) -> Error {
+fn to_error(error: BoxError) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => *error,
         Err(error) => Error::other(error),
@@ -104,18 +104,18 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
     message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
     label = "fails with `{Self}`"
 )]
-pub trait Failure<M> {
-    fn error(self) -> Error;
+pub trait ClosureError<M> {
+    fn into_error(self) -> Error;
 }
 
-impl<E: Into<BoxError>> Failure<Call<Now>> for E {
-    fn error(self) -> Error {
-        failed(self.into())
+impl<E: Into<BoxError>> ClosureError<Call<Now>> for E {
+    fn into_error(self) -> Error {
+        to_error(self.into())
     }
 }
 
-impl<E: Never> Failure<NoCall> for E {
-    fn error(self) -> Error {
+impl<E: Never> ClosureError<NoCall> for E {
+    fn into_error(self) -> Error {
         self.never()
     }
 }
