@@ -11,7 +11,7 @@ use super::ends::Ends;
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
-    BeforeToolAnswer, ClosureError, Makes, OnModelErrorAnswer, OnToolErrorAnswer, Said,
+    BeforeToolAnswer, CallbackFactory, ClosureError, OnModelErrorAnswer, OnToolErrorAnswer, Said,
 };
 use crate::runtime::callback::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
 use crate::{BoxFuture, Error, FunctionCall, Result};
@@ -54,8 +54,8 @@ pub fn given<G: IsGiven<T>, T>(value: T) -> G {
 }
 
 /// A callback that a function makes, which is called without arguments.
-pub fn made<F: Makes<M>, M>(function: F) -> F::Made {
-    function.made()
+pub fn made<F: CallbackFactory<M>, M>(function: F) -> F::Callback {
+    function.make()
 }
 
 /// What was returned to one who asks for an agent's answer: where it is open, it is text.
@@ -84,56 +84,56 @@ impl<T, R> Ends<0, T, R> {
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Said> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn after_agent<'a, A: AfterAgentAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Said> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn before_model<'a, A: BeforeModelAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, ModelResponse> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn after_model<'a, A: AfterModelAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, ModelResponse> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn on_model_error<'a, A: OnModelErrorAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, ModelResponse> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn before_tool<'a, A: BeforeToolAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Value> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn after_tool<'a, A: AfterToolAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Value> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 
     pub fn on_tool_error<'a, A: OnToolErrorAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         given: Of<A, E>,
     ) -> Asked<'a, Value> {
-        asked(given.map(A::answered))
+        asked(given.map(A::into_answer))
     }
 }
 

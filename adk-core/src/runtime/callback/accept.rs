@@ -125,23 +125,23 @@ impl<E: Never> ClosureError<NoCall> for E {
     message = "syntax: `{Self}` is called here without what it takes; help: if it is the callback, write its name alone, without `()`",
     label = "takes arguments, or is no function"
 )]
-pub trait Makes<M> {
-    type Made;
-    fn made(self) -> Self::Made;
+pub trait CallbackFactory<M> {
+    type Callback;
+    fn make(self) -> Self::Callback;
 }
 
-impl<R, F: FnOnce() -> R> Makes<Call<Now>> for F {
-    type Made = R;
+impl<R, F: FnOnce() -> R> CallbackFactory<Call<Now>> for F {
+    type Callback = R;
 
-    fn made(self) -> R {
+    fn make(self) -> R {
         self()
     }
 }
 
-impl<F: Never> Makes<NoCall> for F {
-    type Made = Self;
+impl<F: Never> CallbackFactory<NoCall> for F {
+    type Callback = Self;
 
-    fn made(self) -> Self {
+    fn make(self) -> Self {
         self.never()
     }
 }
@@ -209,17 +209,17 @@ macro_rules! hooks {
         /// What a closure of that form returns.
         #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
         pub trait $answer<'a, M> {
-            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>>;
+            fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>>;
         }
 
         impl<'a, A: Asked<'a, $given, Call<M>>, M> $answer<'a, Call<M>> for A {
-            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+            fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>> {
                 self.asked()
             }
         }
 
         impl<'a, A: Never> $answer<'a, NoCall> for A {
-            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+            fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>> {
                 self.never()
             }
         }
