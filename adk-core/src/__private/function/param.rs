@@ -359,7 +359,7 @@ fn missing(state: &mut State<'_>, key: &str) -> Error {
 fn not_text(state: &mut State<'_>, key: &str, value: &Value) -> Error {
     let message = format!(
         "state key `{key}` does not hold a text: it holds {}",
-        crate::runtime::tool::schema::shown(value)
+        crate::runtime::tool::schema::describe_value(value)
     );
     typed(state, Error::new(ErrorKind::KeyType, message))
 }

@@ -1,7 +1,7 @@
 //! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
 //! what came.
 
-use super::schema::{allowed, expected, kind, shown};
+use super::schema::{allowed, describe_value, expected, kind};
 use super::{ToolArgs, ToolError, text};
 use crate::depth;
 use serde::de::DeserializeOwned;
@@ -274,5 +274,5 @@ fn fits(number: &serde_json::Number, schema: &Value) -> bool {
 }
 
 fn wanted(value: &Value, schema: &Value) -> String {
-    format!(": expected {}, got {}", expected(schema), shown(value))
+    format!(": expected {}, got {}", expected(schema), describe_value(value))
 }

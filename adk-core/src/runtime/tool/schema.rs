@@ -223,7 +223,7 @@ pub(crate) fn kind(schema: &Value) -> &str {
 }
 
 /// A value, as it is named in a message.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn describe_value(value: &Value) -> String {
     const MOST: usize = 60;
     match value {
         Value::Null => "null".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::Keys;
 use crate::runtime::tool::function::schema_of;
-use crate::runtime::tool::schema::{expected, shown};
+use crate::runtime::tool::schema::{describe_value, expected};
 use crate::runtime::tool::{decode, schema};
 use crate::{Content, Error, ErrorKind, Name, Result, secret};
 use serde::Serialize;
@@ -98,7 +98,7 @@ impl Form {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
             other => {
-                fault("", format!("expected an object with the inputs, got {}", shown(&other)));
+                fault("", format!("expected an object with the inputs, got {}", describe_value(&other)));
                 Map::new()
             }
         };

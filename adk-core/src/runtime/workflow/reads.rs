@@ -1,7 +1,7 @@
 //! The keys that blocks read: the `until` of a loop, the key of a `match`, the list of an `each`.
 
 use crate::runtime::run::Context;
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use crate::spec::Over;
 use crate::store::event::{Event, LEFT_OUT_KEY};
 use crate::{Error, ErrorKind, Result};
@@ -90,6 +90,6 @@ fn value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
 }
 
 fn typed(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
-    let message = format!("{what} needs {wanted}, but the key holds {}", shown(found));
+    let message = format!("{what} needs {wanted}, but the key holds {}", describe_value(found));
     Error::new(ErrorKind::KeyType, message).with_help(format!("write `{key}` as {wanted}")).at(cx.path())
 }

@@ -82,7 +82,7 @@ impl Reader<'_> {
             other => {
                 let fact = format!(
                     "a {what} is {}; help: expected its name",
-                    crate::runtime::tool::schema::shown(other)
+                    crate::runtime::tool::schema::describe_value(other)
                 );
                 self.fault(Check::Syntax, place, &fact);
                 None

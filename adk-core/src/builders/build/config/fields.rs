@@ -1,7 +1,7 @@
 //! The fields of an object, read with their places. What is not asked for is unknown.
 
 use crate::check::{Check, Fault};
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use adk_spec::__private::limit_fault;
 use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
@@ -56,7 +56,7 @@ impl<'v> Fields<'v> {
         let value = self.value(field)?;
         let read = read(value);
         if read.is_none() {
-            let fact = format!("`{field}` is {}; help: expected {expected}", shown(value));
+            let fact = format!("`{field}` is {}; help: expected {expected}", describe_value(value));
             faults.push(fault(Check::Syntax, self.place_of(field), &fact));
         }
         read
