@@ -219,5 +219,5 @@ fn panicked(message: &str) -> ToolError {
 
 /// Puts the variants of an enum in the order in which they were written; schemars puts undocumented ones first.
 pub fn in_order<T: DeserializeOwned>(schema: &mut Schema) {
-    schema::in_order::<T>(schema);
+    schema::sort_variants::<T>(schema);
 }

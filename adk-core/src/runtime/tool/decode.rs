@@ -1,7 +1,7 @@
 //! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
 //! what came.
 
-use super::schema::{allowed, describe_value, expected, kind};
+use super::schema::{allowed_values, describe_schema, describe_value, kind};
 use super::{ToolArgs, ToolError, text};
 use crate::depth;
 use serde::de::DeserializeOwned;
@@ -74,7 +74,7 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
 /// An argument that has to be there.
 #[cold]
 pub(crate) fn missing(name: &str, schema: &Value) -> ToolError {
-    ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
+    ToolError::argument(format!("argument `{name}` is missing: expected {}", describe_schema(schema)))
 }
 
 /// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, an
@@ -90,7 +90,7 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
     let mut changed = false;
     match value {
         Value::Number(number) if kind(schema) == "integer" => {
-            if let Some(integer) = whole(number) {
+            if let Some(integer) = to_integer(number) {
                 *value = integer;
                 changed = true;
             }
@@ -106,9 +106,9 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             }
         }
         Value::Array(items) => {
-            let of = schema.get("items").unwrap_or(&Value::Null);
+            let subschema = schema.get("items").unwrap_or(&Value::Null);
             for item in items {
-                changed |= repair(item, of);
+                changed |= repair(item, subschema);
             }
         }
         Value::Object(fields) => {
@@ -121,8 +121,9 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             fields.retain(|key, value| !value.is_null() || required(key) || known(key).is_none());
             changed |= fields.len() != before;
             for (key, value) in fields {
-                let of = known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
-                changed |= repair(value, of);
+                let subschema =
+                    known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
+                changed |= repair(value, subschema);
             }
         }
         _ => {}
@@ -130,7 +131,7 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
     changed
 }
 
-fn whole(number: &serde_json::Number) -> Option<Value> {
+fn to_integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;
     }
@@ -145,7 +146,7 @@ fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError
     let mut path = name.to_owned();
     let text = match mismatch(value, schema, true, &mut path) {
         Some(fault) => format!("argument `{path}`{fault}"),
-        None => format!("argument `{name}`: expected {}: {reason}", expected(schema)),
+        None => format!("argument `{name}`: expected {}: {reason}", describe_schema(schema)),
     };
     ToolError::argument(text)
 }
@@ -162,10 +163,10 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
 
 /// The part of a value that fits a schema which the schema knows: without fields that it does not have, where it does not say that
 /// there may be others.
-pub(crate) fn known(value: &Value, schema: &Value) -> Value {
+pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
     if let Some(options) = options(schema) {
         let option = options.iter().find(|option| check(value, option).is_ok());
-        return option.map_or_else(|| value.clone(), |option| known(value, option));
+        return option.map_or_else(|| value.clone(), |option| known_part(value, option));
     }
     match value {
         Value::Object(fields) => {
@@ -173,14 +174,17 @@ pub(crate) fn known(value: &Value, schema: &Value) -> Value {
             let is_closed = properties.is_some() && others.is_none_or(|others| *others == false);
             let fields =
                 fields.iter().filter_map(|(key, value)| match properties.and_then(|all| all.get(key)) {
-                    Some(of) => Some((key.clone(), known(value, of))),
+                    Some(subschema) => Some((key.clone(), known_part(value, subschema))),
                     None if is_closed => None,
-                    None => Some((key.clone(), others.map_or_else(|| value.clone(), |of| known(value, of)))),
+                    None => Some((
+                        key.clone(),
+                        others.map_or_else(|| value.clone(), |subschema| known_part(value, subschema)),
+                    )),
                 });
             Value::Object(fields.collect())
         }
         Value::Array(items) => match schema.get("items") {
-            Some(of) => items.iter().map(|item| known(item, of)).collect(),
+            Some(subschema) => items.iter().map(|item| known_part(item, subschema)).collect(),
             None => value.clone(),
         },
         _ => value.clone(),
@@ -192,10 +196,10 @@ pub(crate) fn known(value: &Value, schema: &Value) -> Value {
 fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
     // The error of a value that could not be read as its type has the reason.
     if !unread && let Some(fits) = is_one_of(value, schema) {
-        return (!fits).then(|| wanted(value, schema));
+        return (!fits).then(|| type_mismatch(value, schema));
     }
-    if let Some(allowed) = allowed(schema) {
-        return (!allowed.contains(&value)).then(|| wanted(value, schema));
+    if let Some(allowed) = allowed_values(schema) {
+        return (!allowed.contains(&value)).then(|| type_mismatch(value, schema));
     }
     match (kind(schema), value) {
         ("", _) => None,
@@ -204,28 +208,34 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
             let absent = |key: &&str| !fields.contains_key(*key);
             let mut keys = required.filter_map(Value::as_str);
             if let Some(key) = keys.find(absent) {
-                let of = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
+                let subschema = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
                 path.push('.');
                 path.push_str(key);
-                return Some(format!(" is missing: expected {}", expected(of)));
+                return Some(format!(" is missing: expected {}", describe_schema(subschema)));
             }
             let known = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-            known.filter_map(|(key, of)| Some((key, fields.get(key)?, of))).find_map(|(key, value, of)| {
-                if value.is_null() {
-                    return None;
-                }
-                inside(value, of, unread, path, &format!(".{key}"))
-            })
+            known.filter_map(|(key, subschema)| Some((key, fields.get(key)?, subschema))).find_map(
+                |(key, value, subschema)| {
+                    if value.is_null() {
+                        return None;
+                    }
+                    mismatch_inside(value, subschema, unread, path, &format!(".{key}"))
+                },
+            )
         }
         ("array", Value::Array(items)) => {
-            let of = schema.get("items")?;
-            items.iter().enumerate().find_map(|(at, item)| inside(item, of, unread, path, &format!("[{at}]")))
+            let subschema = schema.get("items")?;
+            items
+                .iter()
+                .enumerate()
+                .find_map(|(at, item)| mismatch_inside(item, subschema, unread, path, &format!("[{at}]")))
         }
         ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => {
-            (unread && value.is_string() && schema.get("format").is_some()).then(|| wanted(value, schema))
+            (unread && value.is_string() && schema.get("format").is_some())
+                .then(|| type_mismatch(value, schema))
         }
         ("integer", Value::Number(number)) if fits(number, schema) => None,
-        _ => Some(wanted(value, schema)),
+        _ => Some(type_mismatch(value, schema)),
     }
 }
 
@@ -248,7 +258,13 @@ fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
     Some(options.iter().any(fits))
 }
 
-fn inside(value: &Value, schema: &Value, unread: bool, path: &mut String, step: &str) -> Option<String> {
+fn mismatch_inside(
+    value: &Value,
+    schema: &Value,
+    unread: bool,
+    path: &mut String,
+    step: &str,
+) -> Option<String> {
     let outer = path.len();
     path.push_str(step);
     let fault = mismatch(value, schema, unread, path);
@@ -273,6 +289,6 @@ fn fits(number: &serde_json::Number, schema: &Value) -> bool {
     }
 }
 
-fn wanted(value: &Value, schema: &Value) -> String {
-    format!(": expected {}, got {}", expected(schema), describe_value(value))
+fn type_mismatch(value: &Value, schema: &Value) -> String {
+    format!(": expected {}, got {}", describe_schema(schema), describe_value(value))
 }

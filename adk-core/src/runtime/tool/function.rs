@@ -295,7 +295,7 @@ impl DynTool for FunctionTool {
 /// The schema of the arguments, an object; of a type that is none, what it is.
 pub(crate) fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
     let mut generator = schema::generator();
-    let mut schema: Schema = schema::of::<T>(&mut generator);
+    let mut schema: Schema = schema::for_type::<T>(&mut generator);
     schema::close(&mut schema, &generator.take_definitions(true));
     schema.remove("description");
     let mut schema = schema.to_value();

@@ -17,9 +17,9 @@ pub(crate) fn generator() -> SchemaGenerator {
 }
 
 /// The schema of a type, with the variants of an enum in the order in which they were written.
-pub(crate) fn of<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn for_type<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = generator.subschema_for::<T>();
-    in_order::<T>(&mut schema);
+    sort_variants::<T>(&mut schema);
     schema
 }
 
@@ -67,7 +67,7 @@ fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Val
 
 /// schemars puts the variants that have no documentation first; this puts all of them in the order in which the type
 /// knows them.
-pub(crate) fn in_order<T: DeserializeOwned>(schema: &mut Schema) {
+pub(crate) fn sort_variants<T: DeserializeOwned>(schema: &mut Schema) {
     let names = Cell::new(None);
     drop(T::deserialize(Variants(&names)));
     if let Some(names) = names.get() {
@@ -148,8 +148,8 @@ impl<'de> Deserializer<'de> for Variants<'_> {
 }
 
 /// What a schema asks for, in words.
-pub(crate) fn expected(schema: &Value) -> String {
-    if let Some(allowed) = allowed(schema) {
+pub(crate) fn describe_schema(schema: &Value) -> String {
+    if let Some(allowed) = allowed_values(schema) {
         let texts: Vec<_> = allowed.iter().map(ToString::to_string).collect();
         return match &texts[..] {
             [one] => one.clone(),
@@ -159,7 +159,7 @@ pub(crate) fn expected(schema: &Value) -> String {
     for key in ["anyOf", "oneOf"] {
         if let Some(Value::Array(options)) = schema.get(key) {
             let mut texts: Vec<_> =
-                options.iter().filter(|option| kind(option) != "null").map(expected).collect();
+                options.iter().filter(|option| kind(option) != "null").map(describe_schema).collect();
             texts.dedup();
             return texts.join(", or ");
         }
@@ -179,7 +179,7 @@ pub(crate) fn expected(schema: &Value) -> String {
         "boolean" => "true or false".to_owned(),
         "null" => "null".to_owned(),
         "array" => match schema.get("items") {
-            Some(items) if items.is_object() => format!("a list, each {}", expected(items)),
+            Some(items) if items.is_object() => format!("a list, each {}", describe_schema(items)),
             _ => "a list".to_owned(),
         },
         "object" => match schema.get("required") {
@@ -195,7 +195,7 @@ pub(crate) fn expected(schema: &Value) -> String {
 }
 
 /// The only values that a schema allows.
-pub(crate) fn allowed(schema: &Value) -> Option<Vec<&Value>> {
+pub(crate) fn allowed_values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(value) = schema.get("const") {
         return Some(vec![value]);
     }
@@ -205,7 +205,7 @@ pub(crate) fn allowed(schema: &Value) -> Option<Vec<&Value>> {
     let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
     let mut all = Vec::new();
     for option in options.iter().filter(|option| kind(option) != "null") {
-        all.extend(allowed(option)?);
+        all.extend(allowed_values(option)?);
     }
     Some(all)
 }
