@@ -11,12 +11,14 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-type Given<'a, T> = BoxFuture<'a, Result<Option<T>>>;
-type Of1<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> Given<'a, T> + Send + Sync>;
-type Of2<A, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> Given<'a, T> + Send + Sync>;
-type Of3<A, B, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> Given<'a, T> + Send + Sync>;
-type Changing<A, B, T> =
-    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> Given<'a, T> + Send + Sync>;
+type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>>>;
+type ContextCallback<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> CallbackFuture<'a, T> + Send + Sync>;
+type MutCallback<A, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> CallbackFuture<'a, T> + Send + Sync>;
+type RefCallback<A, B, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> CallbackFuture<'a, T> + Send + Sync>;
+type ResultCallback<A, B, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> CallbackFuture<'a, T> + Send + Sync>;
 
 /// The callbacks before and after an agent or a block.
 ///
@@ -29,8 +31,8 @@ type Changing<A, B, T> =
 /// ```
 #[derive(Clone, Default)]
 pub struct AgentCallbacks {
-    pub(crate) before: Vec<Of1<Said>>,
-    pub(crate) after: Vec<Of1<Said>>,
+    pub(crate) before: Vec<ContextCallback<Said>>,
+    pub(crate) after: Vec<ContextCallback<Said>>,
     /// A callback before the agent may replace it.
     pub(crate) may_stand: bool,
 }
@@ -76,9 +78,9 @@ impl AgentCallbacks {
 /// The callbacks around the model calls of an agent.
 #[derive(Clone, Default)]
 pub struct ModelCallbacks {
-    pub(crate) before: Vec<Of2<ModelRequest, ModelResponse>>,
-    pub(crate) after: Vec<Of2<ModelResponse, ModelResponse>>,
-    pub(crate) on_error: Vec<Of3<ModelRequest, Error, ModelResponse>>,
+    pub(crate) before: Vec<MutCallback<ModelRequest, ModelResponse>>,
+    pub(crate) after: Vec<MutCallback<ModelResponse, ModelResponse>>,
+    pub(crate) on_error: Vec<RefCallback<ModelRequest, Error, ModelResponse>>,
 }
 
 impl ModelCallbacks {
@@ -106,9 +108,9 @@ impl ModelCallbacks {
 /// The callbacks around the tool calls of an agent.
 #[derive(Clone, Default)]
 pub struct ToolCallbacks {
-    pub(crate) before: Vec<Of2<FunctionCall, Value>>,
-    pub(crate) after: Vec<Changing<FunctionCall, Value, Value>>,
-    pub(crate) on_error: Vec<Of3<FunctionCall, Error, Value>>,
+    pub(crate) before: Vec<MutCallback<FunctionCall, Value>>,
+    pub(crate) after: Vec<ResultCallback<FunctionCall, Value, Value>>,
+    pub(crate) on_error: Vec<RefCallback<FunctionCall, Error, Value>>,
 }
 
 impl ToolCallbacks {
@@ -139,7 +141,7 @@ impl fmt::Debug for AgentCallbacks {
     }
 }
 
-macro_rules! counted {
+macro_rules! impl_error_lists {
     ($name:ident) => {
         impl $name {
             /// Whether there are none.
@@ -175,5 +177,5 @@ macro_rules! counted {
         }
     };
 }
-counted!(ModelCallbacks);
-counted!(ToolCallbacks);
+impl_error_lists!(ModelCallbacks);
+impl_error_lists!(ToolCallbacks);

@@ -3,7 +3,7 @@
 use serde_json::{Deserializer, Value};
 
 /// The most places of a text in which a value is looked for.
-const MOST: usize = 64;
+const MAX_STARTS: usize = 64;
 
 /// Reads a text as the JSON value that fits.
 ///
@@ -15,21 +15,24 @@ pub(crate) fn read(
     text: &str,
     fits: &mut dyn FnMut(&mut Value) -> Result<(), String>,
 ) -> Result<Value, String> {
-    let text = unfenced(text);
+    let text = strip_fence(text);
     let error = match serde_json::from_str(text) {
         Ok(mut value) => return fits(&mut value).map(|()| value),
         Err(error) => error,
     };
     let mut misfit = None;
     // A number, a text or a truth can only be told from prose in a fence.
-    let scalars =
-        text.split("```").skip(1).step_by(2).filter_map(|block| serde_json::from_str(unmarked(block)).ok());
+    let scalars = text
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| serde_json::from_str(strip_language(block)).ok());
     let scalars = scalars.filter(|value: &Value| !value.is_array() && !value.is_object());
     let mut scalars = scalars.filter_map(|mut value| fits(&mut value).is_ok().then_some(value));
     let mut found = scalars.next().filter(|_| scalars.next().is_none());
     drop(scalars);
     let mut rest = text;
-    for _ in 0..MOST {
+    for _ in 0..MAX_STARTS {
         let Some(start) = rest.find(['{', '[']) else { break };
         rest = &rest[start..];
         let mut values = Deserializer::from_str(rest).into_iter::<Value>();
@@ -44,7 +47,7 @@ pub(crate) fn read(
             }
             // What was cut off is not the value, and neither is a part of it.
             Some(Err(error)) if error.is_eof() => break,
-            Some(Err(error)) => rest = after(rest, &error),
+            Some(Err(error)) => rest = skip_error(rest, &error),
             None => break,
         }
     }
@@ -52,22 +55,22 @@ pub(crate) fn read(
 }
 
 /// Without a byte order mark, and without the fence around all of it.
-fn unfenced(text: &str) -> &str {
+fn strip_fence(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     match inner {
-        Some(inner) => unmarked(inner),
+        Some(inner) => strip_language(inner),
         None => text,
     }
 }
 
 /// What is in a fence, without its language.
-fn unmarked(inner: &str) -> &str {
+fn strip_language(inner: &str) -> &str {
     inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim()
 }
 
 /// What follows the place of an error.
-fn after<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
+fn skip_error<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut at = (before + error.column()).clamp(1, text.len());
     while !text.is_char_boundary(at) {
@@ -81,7 +84,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn counts(text: &str) -> Result<Value, String> {
+    fn read_bytes(text: &str) -> Result<Value, String> {
         read(text, &mut |value| Vec::<u8>::deserialize(&*value).map(drop).map_err(|error| error.to_string()))
     }
 
@@ -99,7 +102,7 @@ mod tests {
             "ünïcode [ä] [1, 2]",
             r#"{"not": "it"} but [1, 2]"#,
         ] {
-            assert_eq!(counts(text), Ok(json!([1, 2])), "{text}");
+            assert_eq!(read_bytes(text), Ok(json!([1, 2])), "{text}");
         }
     }
 
@@ -126,9 +129,9 @@ mod tests {
             ("[", "no JSON"),
             ("[ü", "no JSON"),
         ] {
-            let error = counts(text).unwrap_err();
+            let error = read_bytes(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
-        assert!(counts(&"[[x".repeat(100_000)).is_err());
+        assert!(read_bytes(&"[[x".repeat(100_000)).is_err());
     }
 }
