@@ -87,7 +87,7 @@ impl AgentTool {
             Some(Value::String(text)) => text.clone(),
             _ => Value::Object(args).to_string(),
         };
-        let inner = cx.inner(Name::shared(agent.meta().name));
+        let inner = cx.inner_context(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
             let key = Name::shared(&stored(inner.scope.as_deref(), input));
             inner.run.begin_with(&key, request.clone().into());
@@ -97,7 +97,7 @@ impl AgentTool {
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
-        cx.used(run.usage());
+        cx.add_usage(run.usage());
         result
     }
 

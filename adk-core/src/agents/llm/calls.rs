@@ -318,7 +318,7 @@ async fn run(
         Some(given) => given,
         None => {
             let result = attempts(&tool, &call, &mut own).await;
-            own.refused()?;
+            own.take_refusal()?;
             match result {
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {

@@ -107,7 +107,7 @@ impl ToolContext {
     }
 
     /// What is wrong with the tool itself, whatever it made of the error.
-    pub(crate) fn refused(&mut self) -> Result<()> {
+    pub(crate) fn take_refusal(&mut self) -> Result<()> {
         self.refused.take().map_or(Ok(()), Err)
     }
 
@@ -163,7 +163,7 @@ impl ToolContext {
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
     /// that this call sees, also of what calls before it have set.
-    pub(crate) fn inner(&self, name: Name) -> Context {
+    pub(crate) fn inner_context(&self, name: Name) -> Context {
         let mut delta = self.step.seen.clone();
         delta.extend(self.overlay.state_delta.clone());
         let call = CallPlace {
@@ -187,7 +187,7 @@ impl ToolContext {
 
     /// What such an agent has used, however it ended: it counts for the call, and with its record when the run is taken up
     /// again.
-    pub(crate) fn used(&mut self, usage: Usage) {
+    pub(crate) fn add_usage(&mut self, usage: Usage) {
         self.usage += usage;
     }
 
