@@ -1,4 +1,4 @@
-//! Runs that another process drives: handed over, and followed in the store.
+//! [`FollowedRun`]: a run that another process drives. The runner hands it over and reads its events from the store.
 
 use super::RunnerShared;
 use super::open::find_session;
@@ -11,24 +11,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// How long the store is let alone after it had news, and at most. Each look without news doubles it.
+/// Shortest and longest pause between two reads of the store. Each read without news doubles the
+/// pause.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(16), Duration::from_millis(512));
 
-/// How long the driver may take to say how a run has ended that has ended in the store.
+/// Time that the driver has to report the end of a run after the store contains it.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the driver tells when the run has ended or waits.
+/// Report of the driver, ready when the run has ended or waits.
 type DriverReport = BoxFuture<'static, Result<Option<RunReport>>>;
 
-/// A run that is followed: what is known of it so far.
+/// State of a followed run.
 pub(super) struct FollowedRun {
     driver_report: Option<DriverReport>,
     report: Option<RunReport>,
-    /// The place in the log that is read next.
+    /// Place in the log that is read next.
     next: u64,
 }
 
-/// Hands a run over; what the store knows of it at first, which may be that it is queued.
+/// Hands a run over to its driver and waits until the store contains it, possibly as queued.
 pub(super) async fn hand_over(
     shared: &RunnerShared,
     driver: &dyn RunDriver,
@@ -45,7 +46,7 @@ pub(super) async fn hand_over(
     }
 }
 
-/// Follows a run that was handed over, from its first event.
+/// Follows a run that was just handed over, from its first event.
 pub(super) async fn from_first(
     shared: &RunnerShared,
     mut run: DrivenRun,
@@ -61,7 +62,7 @@ pub(super) async fn from_first(
     Ok((run, followed))
 }
 
-/// Follows a run that was handed over before, from here on.
+/// Follows a run that was handed over earlier, from its current event.
 pub(super) async fn resume(
     shared: &RunnerShared,
     id: RunId,
@@ -92,7 +93,7 @@ async fn driven_run(shared: &RunnerShared, id: RunId, from: u64) -> Result<Optio
     registry.driven(id, from).await
 }
 
-/// The run with the session as it was when it began.
+/// Returns the run with the session as it was when the run began.
 async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
     let record = driven.record;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
@@ -110,7 +111,7 @@ fn lost_run(run: RunId) -> Error {
 }
 
 impl FollowedRun {
-    /// Waits for a while, or until the driver has something to tell.
+    /// Waits for a pause, or until the driver reports.
     async fn wait_for_news(&mut self, pause: &mut Duration) -> Result<()> {
         let report = async {
             match &mut self.driver_report {
@@ -125,7 +126,8 @@ impl FollowedRun {
         Ok(())
     }
 
-    /// The same before the run has begun. One that has ended by then never begins.
+    /// Waits for news of a run that has not begun. A report at this point means that the run ended
+    /// without beginning.
     async fn wait_for_begin(&mut self, run: RunId, pause: &mut Duration) -> Result<()> {
         if let Some(RunReport { end, .. }) = self.report.take() {
             end?;
@@ -134,8 +136,8 @@ impl FollowedRun {
         self.wait_for_news(pause).await
     }
 
-    /// How the run has ended, which the driver says soon after the store. One that cannot be asked any more does not change
-    /// what is stored.
+    /// Returns the report of the driver, which follows soon after the end is stored. If the driver
+    /// cannot be reached, the stored end remains valid.
     async fn report(&mut self) -> Option<RunReport> {
         if let Some(report) = self.driver_report.take()
             && let Ok(Ok(report)) = timeout(REPORT_TIMEOUT, report).await
@@ -147,7 +149,7 @@ impl FollowedRun {
 }
 
 /// Follows a run to its end.
-// No `async fn`, as for a root.
+// No `async fn`, for the same reason as `root::run_workflow`.
 pub(super) fn to_end(run: &Run, followed: FollowedRun) -> BoxFuture<'_, Result<()>> {
     Box::pin(follow_events(run, followed))
 }
@@ -191,7 +193,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
     }
 }
 
-/// Asks the driver once more.
+/// Asks the driver for a report again.
 async fn ask_driver(run: &Run) -> Result<Option<DriverReport>> {
     let Some(driver) = run.engine.driver() else { return Ok(None) };
     let filter = RunFilter::of_run(run.id);
@@ -199,7 +201,7 @@ async fn ask_driver(run: &Run) -> Result<Option<DriverReport>> {
     Ok(found.into_iter().next().map(|info| driver.follow(info)))
 }
 
-/// Ends the stream as paused, unless the run has gone on since.
+/// Ends the stream as paused, unless the run has continued in the meantime.
 async fn park(run: &Run) -> Result<()> {
     let filter = RunFilter::of_run(run.id);
     let open: Vec<Waiting> = run.engine.waiting(&run.session().key().app, &filter).await?;

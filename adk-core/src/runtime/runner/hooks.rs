@@ -1,10 +1,10 @@
-//! What plugins are asked and result of a run as a whole.
+//! Calls of plugin hooks that concern a whole run.
 
 use crate::runtime::callback;
 use crate::runtime::run::Context;
 use crate::{Content, Event, Name, Result};
 
-/// The message of the user as it is stored.
+/// Returns the message of the user as plugins change it.
 pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<Content> {
     let mut own = cx.callback();
     own.refuse_updates("before the message of the user is committed");
@@ -13,7 +13,8 @@ pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<C
     Ok(answer?.unwrap_or(message))
 }
 
-/// Whether a plugin has answered in place of the whole run. It speaks as `model`, since no agent has run.
+/// Returns whether a plugin answered in place of the whole run. The author of the answer is
+/// `model`, since no agent has run.
 pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
     let mut own = cx.callback();
     let answer = callback::before_run(&mut own).await;
@@ -28,7 +29,7 @@ pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
     Ok(true)
 }
 
-/// The run has ended.
+/// Calls the plugins after the run.
 pub(super) async fn after_run(cx: &mut Context) -> Result<()> {
     let mut own = cx.callback();
     let result = callback::after_run(&mut own).await;

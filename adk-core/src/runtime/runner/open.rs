@@ -1,4 +1,5 @@
-//! What a run works on: a session that is opened or made, a run that is taken up again, one that a branch was taken from.
+//! Sessions and runs before execution: opens or creates sessions, claims runs to resume, and
+//! restores the run of a remote branch.
 
 use super::RunnerShared;
 use super::cancel::DriveGuard;
@@ -15,7 +16,7 @@ use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The run of a remote branch, as it was when the branch began.
+/// Returns the run of a remote branch, in its state when the branch began.
 pub(super) async fn branch_run(shared: &RunnerShared, task: &BranchTask) -> Result<Run> {
     let session = find_session(shared, &task.session, task.run_id).await?;
     let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
@@ -35,7 +36,7 @@ pub(super) fn missing_session(key: &SessionKey, run: RunId) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
 }
 
-/// Claims a run, when the workflow is still of the shape that the run was begun with.
+/// Claims a run, unless the shape of the workflow no longer fits the run.
 pub(super) async fn claim_run(
     shared: &Arc<RunnerShared>,
     id: RunId,
@@ -49,9 +50,9 @@ pub(super) async fn claim_run(
     resume_claimed(shared, claimed, wait).await
 }
 
-/// Whether a run is one of this app and of this workflow.
+/// Checks that a run belongs to this app and this workflow, and that the shape still fits.
 pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
-    // Another app may keep its runs in the same store. To this one they are not there.
+    // Another app may keep its runs in the same store. This app must not see them.
     if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));
     }
@@ -66,7 +67,7 @@ pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &
     check_shape(name, record.run_id, &record.topology, now)
 }
 
-/// Whether a run that was begun with a workflow of that shape goes on with this one.
+/// Checks that a run of the earlier shape can continue with the current workflow.
 pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topology) -> Result<()> {
     if then.fits(now) {
         return Ok(());
@@ -104,7 +105,8 @@ async fn resume_claimed(
     }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
-    // What an engine tells again comes on top of what there was.
+    // An engine that re-executes runs delivers the recorded events again, on top of the state that
+    // the run began with.
     let session =
         if claimed.starts_over { Arc::new(session.as_it_was(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
@@ -122,20 +124,21 @@ pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Res
         Some(session) => Ok(session),
         None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
             Ok(session) => Ok(session),
-            // Another run may have made it in the meantime.
+            // Another run may have created the session in the meantime.
             Err(error) => shared.sessions.get(key).await?.ok_or(error),
         },
     }
 }
 
-/// The session of a run that begins, and its turn.
+/// Session of a run that begins, with the place of the run in its queue.
 pub(super) struct SessionPlace {
     pub(super) session: Arc<Session>,
-    /// `None` where runs take no turns.
+    /// `None` if runs do not take turns.
     pub(super) place: Option<TurnPlace>,
 }
 
-/// Opens the session of a run that begins, and joins its queue. A run that is not kept also waits here until its turn comes.
+/// Opens the session of a run that begins, and joins its queue. Without a registry of runs, this
+/// function also waits for the turn.
 pub(super) async fn open_in_turn(
     shared: &RunnerShared,
     key: &SessionKey,
@@ -147,7 +150,7 @@ pub(super) async fn open_in_turn(
         match take_place(&session, turns)? {
             Some(TurnPlace::Later(turn)) if !is_kept => {
                 let turn = turn.await;
-                // The store may hold more by now, or another session of that key.
+                // The store may contain newer events now, or another session with that key.
                 if Arc::ptr_eq(&session, &open_session(shared, key).await?) {
                     return Ok(SessionPlace { session, place: Some(TurnPlace::Now(turn)) });
                 }
@@ -157,7 +160,7 @@ pub(super) async fn open_in_turn(
     }
 }
 
-/// The place of a run in the queue of its session; `None` where runs take no turns.
+/// Takes the place of a run in the queue of its session. `None` if runs do not take turns.
 fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);
@@ -170,7 +173,8 @@ fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<Turn
     place.map(Some).ok_or_else(|| session_busy(session.key(), holder, turns))
 }
 
-/// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
+/// Checks that no run of the session is active in the store, for a run that another process will
+/// drive and that must not wait.
 pub(super) async fn check_session_free(shared: &RunnerShared, key: &SessionKey) -> Result<()> {
     let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
     match open.iter().find(|run| run.status.is_active()) {
@@ -179,7 +183,7 @@ pub(super) async fn check_session_free(shared: &RunnerShared, key: &SessionKey) 
     }
 }
 
-/// The id of a run that another process is to drive, as far as the store knows: it is that of no other run.
+/// Checks that no run in the store has the id of a run that another process will drive.
 pub(super) async fn check_run_new(shared: &RunnerShared, run: RunId) -> Result<()> {
     let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
     if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }

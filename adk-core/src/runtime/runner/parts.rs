@@ -1,4 +1,4 @@
-//! [`StoreParts`]: the stores that a builder was given, and the rules that they have to fit.
+//! [`StoreParts`]: the stores that the calls of a builder set, and the rules that combine them.
 
 use super::store::Store;
 use crate::runtime::run::memory::MemoryService;
@@ -8,7 +8,7 @@ use crate::store::session::{Location, MemoryStore, SessionStore};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// The stores that the calls of a builder have set.
+/// Stores that the calls of a builder set.
 #[derive(Default)]
 pub(super) struct StoreParts {
     pub(super) sessions: Option<Arc<dyn SessionStore>>,
@@ -17,7 +17,7 @@ pub(super) struct StoreParts {
     pub(super) memory: Option<Arc<dyn MemoryService>>,
 }
 
-/// The stores of a runner.
+/// Stores of a runner.
 pub(super) struct Stores {
     pub(super) sessions: Arc<dyn SessionStore>,
     pub(super) engine: Arc<dyn Engine>,
@@ -36,7 +36,7 @@ impl<S: Store + ?Sized> From<&S> for StoreParts {
     }
 }
 
-/// What has set a part. A later one replaces an earlier one.
+/// Origin of a part. A later variant replaces an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
     Default,
@@ -44,27 +44,27 @@ enum Origin {
     Setter,
 }
 
-/// A part, as the rules see it.
+/// Part of a store, as the rules see it.
 struct StorePart {
     name: &'static str,
-    /// The call that sets it.
+    /// Builder call that sets the part.
     setter: &'static str,
     origin: Origin,
-    /// `None` if it fits sessions of any location.
+    /// `None` if the part fits sessions of any location.
     location: Option<Location>,
 }
 
 impl StoreParts {
-    /// The stores of a runner: these parts, else those of `store`, else the defaults.
+    /// Returns the stores of a runner: these parts, else the parts of `store`, else the defaults.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when two parts do not [fit](StorePart::check_fit).
+    /// Fails with [`ErrorKind::Config`] when two parts do not [fit](StorePart::check_fit).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
         let of_store = store.engine.as_ref().map(|engine| engine.location());
         let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
         let (engine, engine_by) = choose(self.engine, store.engine, || Arc::new(MemoryEngine));
         let (artifacts, artifacts_by) = choose(self.artifacts, store.artifacts, || {
-            // In memory they would be lost before the runs that saved them.
+            // Artifacts in memory would be lost before the runs that saved them.
             if engine.retention() == Retention::Durable {
                 Arc::new(MissingArtifactStore)
             } else {
@@ -74,7 +74,8 @@ impl StoreParts {
         let memory_by = if self.memory.is_some() { Origin::Setter } else { Origin::Store };
         let memory = self.memory.or(store.memory);
 
-        // Artifacts and memory may be kept anywhere, unless they are the rest of a store, or look for their sessions.
+        // Artifacts and memory may be kept anywhere, unless they belong to a store or look up their
+        // sessions.
         let rest = |by| if by == Origin::Store { of_store.clone() } else { None };
         let artifacts_at = artifacts.session_location().or_else(|| rest(artifacts_by));
         let memory_at = memory.as_ref().and_then(|_| rest(memory_by));
@@ -99,7 +100,7 @@ impl StoreParts {
     }
 }
 
-/// The part that a setter has set, else that of the store, else the default.
+/// Returns the part that a setter set, else the part of the store, else the default.
 fn choose<T: ?Sized>(
     own: Option<Arc<T>>,
     of_store: Option<Arc<T>>,
@@ -113,7 +114,7 @@ fn choose<T: ?Sized>(
 }
 
 impl StorePart {
-    /// Refuses parts in two locations. `loss` is what would happen.
+    /// Refuses parts in two locations. `loss` describes the consequence.
     fn check_fit(&self, other: &Self, loss: &str) -> Result<()> {
         let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
         if own == others {

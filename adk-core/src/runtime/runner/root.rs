@@ -1,4 +1,4 @@
-//! What a run does from its first event to its output, and what a branch of it does that runs apart.
+//! Execution of a workflow from its first event to its output, and execution of a remote branch.
 
 use super::{answers, hooks};
 use crate::runtime::agent::DynAgent;
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What the first event of a run says.
+/// Content of the first event of a run.
 #[derive(Default)]
 pub(super) struct Start {
     pub(super) message: Content,
     pub(super) delta: StateDelta,
 }
 
-/// How the agents of a run have ended.
+/// End of the agents of a run.
 pub(super) struct RootEnd {
     path: Path,
     span: Option<Arc<TraceSpan>>,
@@ -37,7 +37,8 @@ impl RootEnd {
 }
 
 /// Runs a workflow in its root context.
-// No `async fn`: the body of one, and of each that it awaits, is compiled again in the crates that run workflows.
+// No `async fn`: the crates that run workflows would compile its body again, with the body of each
+// function that it awaits.
 pub(super) fn run_workflow(
     agent: &dyn DynAgent,
     is_closed: bool,
@@ -58,7 +59,7 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     if let Err(error) = begin(agent, start, &path, &mut cx).await {
         return RootEnd { path, span, ended: Err(error) };
     }
-    // In boxes is what few runs need.
+    // Rarely needed futures are boxed, so that the future of most runs stays small.
     let is_watched = !run.services.plugins.is_empty();
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
@@ -77,7 +78,8 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     RootEnd { path, span, ended }
 }
 
-/// The `state` keys of a workflow and of those inside of it: they are the session's own.
+/// Returns the `state` keys of a workflow and of all agents inside it. These keys belong to the
+/// session.
 fn state_keys(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
     let (mut all, mut open) = (BTreeSet::new(), vec![*workflow]);
     while let Some(meta) = open.pop() {
@@ -92,12 +94,12 @@ fn state_keys(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
     all
 }
 
-/// Whether an agent has others in it.
+/// Returns whether an agent contains other agents.
 fn has_agents(meta: &AgentMeta<'_>) -> bool {
     !meta.steps.is_empty() || !meta.transfer.is_empty() || meta.tools.iter().any(|tool| tool.agent.is_some())
 }
 
-/// Runs the root until its deadline.
+/// Runs the root agent until the deadline of the run.
 async fn run_until(
     run: &Run,
     (deadline, longest): (Instant, Duration),
@@ -113,7 +115,8 @@ async fn run_until(
     })
 }
 
-/// Emits what the user says, and what the run begins with, and looks at all agents.
+/// Emits the first event of the run, with the message and the initial state, and prepares all
+/// agents.
 async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context) -> Result<()> {
     if is_blank(&start.message) {
         let message = "the message of the user is empty";
@@ -146,7 +149,8 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     prepare.finish()?.await
 }
 
-/// What the user says. No part of [`begin`], whose future would hold it.
+/// Returns the event of the user. Separate from [`begin`], whose future would store the event
+/// otherwise.
 fn first_event(content: Option<Content>, delta: StateDelta) -> Event {
     let mut event = Event::new();
     (event.author, event.content) = (Name::literal("user"), content);
@@ -154,7 +158,8 @@ fn first_event(content: Option<Content>, delta: StateDelta) -> Event {
     event
 }
 
-/// The output is read like any key; what is wrong with it is said in the workflow's own terms.
+/// Rewrites the error of a key as an error of the workflow's output, since the output is read like
+/// any key.
 fn output_error(error: Error) -> Error {
     let (fact, help) = match error.kind() {
         ErrorKind::KeyMissing => (
@@ -167,13 +172,14 @@ fn output_error(error: Error) -> Error {
     Error::new(error.kind(), message).with_help(help).with_source(error)
 }
 
-/// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
+/// Returns whether a message contains only white space. The message of a workflow without inputs
+/// has no parts and is not blank.
 fn is_blank(message: &Content) -> bool {
     !message.parts.is_empty()
         && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
-/// Runs a branch of a workflow, which another process runs.
+/// Runs a branch of a run that another process drives.
 pub(super) fn run_branch_task(
     agent: &dyn DynAgent,
     is_closed: bool,
