@@ -1,4 +1,4 @@
-//! Whether an answer is of the type that is waited for.
+//! Checks that an answer has the type that its wait expects.
 
 use super::RunnerShared;
 use crate::runtime::tool::decode;
@@ -8,11 +8,12 @@ use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
 
 impl RunnerShared {
-    /// The answer as the type of the `await` reads it where the workflow is known, and as the schema says otherwise. So it is
-    /// where the type is another than that which asked: the run goes on with the program that has that.
+    /// Reads an answer with the type of its `await` if the workflow is known, and with the stored
+    /// schema otherwise. The stored schema also decides if the type has changed since the question
+    /// was asked, because the run continues with the program that asked it.
     ///
     /// # Errors
-    /// [`ErrorKind::AnswerInvalid`].
+    /// Fails with [`ErrorKind::AnswerInvalid`].
     pub(super) fn read_answer(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
         depth::check(&value).map_err(|deep| {
             let message = format!("the answer to `{}` is {deep}", waiting.id);
@@ -37,7 +38,7 @@ impl RunnerShared {
     }
 }
 
-/// The name of the workflow that a wait belongs to: the first of its path.
+/// Returns the name of the workflow of a wait: the first name of its path.
 fn workflow_name(waiting: &Waiting) -> &str {
     let mut path = &waiting.path;
     while let Some(parent) = path.parent() {
@@ -46,10 +47,10 @@ fn workflow_name(waiting: &Waiting) -> &str {
     path.name()
 }
 
-/// Says what is wrong with a value, beside the schema of the type that it is read as.
+/// Check of an answer, with the schema of the type that the answer is read as.
 pub(crate) type AnswerCheck = (Accepts, Option<ValueSchema>);
 
-/// The check of the `await` at a path in a workflow, if there is one.
+/// Returns the check of the `await` at a path of a workflow, if the workflow has one.
 pub(super) fn check_at(workflow: &AgentMeta<'_>, path: &Path) -> Option<AnswerCheck> {
     let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
     nodes.iter().find_map(|node| {
@@ -58,7 +59,7 @@ pub(super) fn check_at(workflow: &AgentMeta<'_>, path: &Path) -> Option<AnswerCh
     })
 }
 
-/// The names in the path of a node, from its end on.
+/// Returns the names in the path of a node, from its end.
 pub(super) fn node_names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'n str> {
     let mut names = Vec::new();
     let mut around = Some(node);
@@ -73,7 +74,7 @@ pub(super) fn node_names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> V
     names
 }
 
-/// Whether a path has these names, from its end on.
+/// Returns whether a path consists of these names, from its end.
 fn is_path_of(names: &[&str], path: &Path) -> bool {
     let mut rest = Some(path);
     names.iter().all(|name| {
