@@ -177,8 +177,8 @@ impl<P, R> Runner<P, R> {
     ///
     /// # Errors
     /// Fails with [`ErrorKind::UnknownRun`], with [`ErrorKind::RunBusy`], or when the store fails.
-    /// Fails with [`ErrorKind::Config`] when another process drives the runs, because it never
-    /// resumes failed runs. [`Recovered`] contains the result of the run.
+    /// Fails with [`ErrorKind::Config`] when another process drives the runs, because that process
+    /// never resumes failed runs. [`Recovered`] contains the result of the run.
     pub async fn retry(&self, run: RunId) -> Result<Recovered> {
         let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
         let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;

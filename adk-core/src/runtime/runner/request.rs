@@ -1,4 +1,4 @@
-//! A run that is asked for and not begun yet.
+//! [`RunRequest`]: a run that has not begun yet.
 
 use super::RunnerShared;
 use super::cancel::DriveGuard;
@@ -29,8 +29,8 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
 
-/// A run to be: awaited, or spawned as any future, it gives its [`Outcome`], with [`stream`](Self::stream) its events as
-/// they come.
+/// Request of a run. Awaiting or spawning it returns the [`Outcome`]; [`stream`](Self::stream)
+/// returns the events as they are committed.
 #[must_use = "a run does nothing until it is awaited or streamed"]
 pub struct RunRequest<'a, T>(RequestState<'a, T>);
 
@@ -40,38 +40,40 @@ enum RequestState<'a, T> {
     Ended,
 }
 
-/// What is asked for, of a workflow of any type: what it does is compiled once, and not in each crate that runs one.
+/// Data of a run before it begins. The type does not depend on the workflow, so that its code is
+/// compiled only once, not in each crate that runs workflows.
 struct PendingRun {
     shared: Arc<RunnerShared>,
     key: SessionKey,
-    /// Whether the session is this run's alone.
+    /// Whether the session belongs only to this run.
     private: bool,
     state: StateDelta,
     config: RunConfig,
     message: Option<Content>,
     live: Option<LiveInput>,
     error: Option<Error>,
-    /// The claim with the id that it is to have.
+    /// Claim of the run, if the caller has chosen its id.
     claim: Option<ClaimId>,
     begin: Result<Keys>,
-    /// The run that is taken up again.
+    /// Run that is resumed.
     resume: Option<RunId>,
-    /// The trace that it continues.
+    /// Trace that the run continues.
     trace: Option<Box<str>>,
-    /// The branch that is run, in place of the whole.
+    /// Branch that is executed instead of the whole workflow.
     task: Option<Arc<BranchTask>>,
-    /// The name and the shape of the workflow, where runs are kept.
+    /// Name and shape of the workflow, if runs are kept.
     shape: Option<(String, Topology)>,
 }
 
-/// Runs the workflow in its root context, or follows who does, and reads its output.
+/// Function that runs the workflow in its root context, or follows its driver, and reads the
+/// output.
 pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Execution) -> BoxFuture<'a, Result<T>> + Send + 'a>;
 
-/// Who drives a run.
+/// Process that executes a run.
 pub(super) enum Execution {
-    /// This process: it begins with this.
+    /// This process, with the first event of the run.
     Local(Start),
-    /// Another one, which is followed.
+    /// Another process, whose run is followed.
     Followed(FollowedRun),
 }
 
@@ -88,7 +90,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let mut keys = Keys::default();
-        // The expressions of `let` items run here; one that panics is an error of the run, as in any agent.
+        // The expressions of `let` items run here. A panic in one is an error of the run, as in any
+        // agent.
         let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
             Ok(begun) => begun.map(|()| keys),
             Err(panic) => {
@@ -101,7 +104,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         Self(RequestState::Pending(pending, body))
     }
 
-    /// A run that another process has handed over, to be driven here.
+    /// Returns the request for a run that another process has handed over.
     pub(super) fn handed_over<H, W>(shared: Arc<RunnerShared>, workflow: H, task: RunTask) -> Result<Self>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -117,7 +120,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         Ok(Self(RequestState::Pending(pending, body)))
     }
 
-    /// A run that is taken up again: what it began with is in its record.
+    /// Returns the request for a resumed run. Its inputs are in its record.
     pub(super) fn resume<H, W>(shared: Arc<RunnerShared>, workflow: H, run: RunId) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -154,9 +157,10 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         (PendingRun::new(shared, key, private, shape, begin), body)
     }
 
-    /// What the user says, beside the inputs: text, images, files. Inputs are state, which models see where a prompt names them;
-    /// without a message the value of a single `String` input is the message, and any other workflow has none. A run that is
-    /// taken up again has its message.
+    /// Sets the message of the user, in addition to the inputs: text, images, files. Inputs are
+    /// state, which models see where a prompt names them. Without this call, the message is the
+    /// value of a single `String` input; any other workflow has no message. A resumed run keeps its
+    /// message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
         if let Some(pending) = self.pending_unless_resumed("message") {
             pending.message = Some(content.into());
@@ -164,7 +168,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// Sets a state key with the event of the user. A run that is taken up again has its own.
+    /// Sets a state key in the event of the user. A resumed run keeps its state.
     pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
         if let Some(pending) = self.pending_unless_resumed("state") {
             let key = key.into();
@@ -176,9 +180,10 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. Where an
-    /// engine keeps runs, a request with the id of a run that exists fails with an error of kind
-    /// [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run that is taken up again has its own.
+    /// Sets the id of this run, a [new id](RunId::new), for a caller that must know the id before
+    /// the run begins. If the engine keeps runs and a run with this id exists, the request fails
+    /// with an error of kind [`RunExists`](ErrorKind::RunExists) and begins nothing. A resumed run
+    /// keeps its id.
     pub fn run_id(mut self, id: RunId) -> Self {
         if let Some(pending) = self.pending_unless_resumed("run_id") {
             pending.claim = Some(ClaimId::chosen(id));
@@ -186,7 +191,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
+    /// Sets the settings of this run, in place of the runner's settings. A resumed run keeps its
+    /// settings.
     pub fn config(mut self, config: RunConfig) -> Self {
         if let Some(pending) = self.pending_unless_resumed("config") {
             pending.config = config;
@@ -194,7 +200,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// What is asked for, before the run begins. What is set on a run that is taken up again would not count, so it is an error.
+    /// Returns the run before it begins. Settings of a resumed run would be ignored, so they are an
+    /// error.
     fn pending_unless_resumed(&mut self, what: &str) -> Option<&mut PendingRun> {
         let RequestState::Pending(pending, _) = &mut self.0 else { return None };
         if let Some(run) = pending.resume {
@@ -207,7 +214,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         Some(pending)
     }
 
-    /// A live run: what people say while it goes on comes from the queue.
+    /// Returns the request for a live run, whose messages come from the queue.
     pub(super) fn live<H, W>(
         shared: Arc<RunnerShared>,
         key: SessionKey,
@@ -232,7 +239,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         request
     }
 
-    /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
+    /// Begins the run and returns its events as they are committed. Dropping the stream cancels the
+    /// run.
     pub fn stream(self) -> RunStream<'a, T> {
         match self.0 {
             RequestState::Pending(pending, body) => RunStream::new(pending.into_opening(), Some(body)),
@@ -243,7 +251,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 }
 
-/// A run is awaited or streamed, once.
+/// Returns the error of a request that was already awaited or streamed.
 #[cold]
 fn already_awaited() -> Error {
     Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
@@ -276,13 +284,14 @@ impl PendingRun {
         })
     }
 
-    /// Finds or makes the session.
-    // No `async fn`: the body of one is compiled again in each crate that awaits it.
+    /// Opens or creates the session.
+    // No `async fn`: each crate that awaits one would compile its body again.
     fn into_opening(self: Box<Self>) -> Opening {
         Box::pin(self.open())
     }
 
-    // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
+    // Rarely used futures are boxed: each run begins here, and most runs only need a private
+    // session.
     async fn open(mut self: Box<Self>) -> Result<OpenOutcome> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
             return Box::pin(self.follow()).await;
@@ -321,7 +330,7 @@ impl PendingRun {
         Ok(OpenOutcome::Opened(self.into_opened(session, turn, is_alone, keys)))
     }
 
-    /// Enters the run in the registry. It begins when its turn comes.
+    /// Adds the run to the registry as queued. The run begins when it has the turn of its session.
     async fn enqueue(
         self: Box<Self>,
         session: Arc<Session>,
@@ -353,7 +362,7 @@ impl PendingRun {
         Ok(OpenOutcome::Queued(id, Box::pin(begin)))
     }
 
-    /// The run, in a session that is open.
+    /// Returns the run in an open session.
     fn into_opened(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> OpenedRun {
         let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
@@ -386,7 +395,8 @@ impl PendingRun {
         OpenedRun { run, claim, turn, guard, execution: Execution::Local(Start { message, delta }) }
     }
 
-    /// Hands the run over to the process that drives it, or finds the one that was.
+    /// Hands the run over to the driver of the engine, or finds the run that was handed over
+    /// earlier.
     async fn follow(self: Box<Self>) -> Result<OpenOutcome> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
@@ -437,7 +447,7 @@ impl PendingRun {
     }
 }
 
-/// A run that another process drives.
+/// Returns the outcome of opening a run that another process drives.
 fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: FollowedRun) -> OpenOutcome {
     let run = Arc::new(run);
     let guard = Some(DriveGuard::new(shared, &run));
@@ -451,7 +461,7 @@ fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: FollowedRun) -> 
 }
 
 impl<'a> RunRequest<'a, BranchEnd> {
-    /// A branch of a run that is driven elsewhere.
+    /// Returns the request for a branch of a run that another process drives.
     pub(super) fn branch<H, W>(shared: Arc<RunnerShared>, workflow: H, task: BranchTask) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -470,7 +480,8 @@ impl<'a> RunRequest<'a, BranchEnd> {
     }
 }
 
-/// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
+/// Returns the content of the first event. In a live run, messages come from the queue and inputs
+/// are only keys.
 fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
     let message = message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
     let mut delta = keys.into_delta();
@@ -478,7 +489,7 @@ fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDe
     Start { message, delta }
 }
 
-/// The name and the shape of a workflow, where runs are kept.
+/// Returns the name and shape of a workflow, if runs are kept.
 fn recorded_shape(shared: &RunnerShared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
     shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
