@@ -1,4 +1,5 @@
-//! Asks the plugins, then the callbacks of the agent's own: the first that gives something wins.
+//! Calls of plugin hooks and callbacks: plugins first, then the callbacks of the agent, until the
+//! first answer.
 
 use super::{AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks};
 use crate::models::model::{ModelRequest, ModelResponse};
@@ -6,7 +7,7 @@ use crate::panic::caught;
 use crate::{Content, Error, ErrorKind, FunctionCall, Result};
 use serde_json::Value;
 
-/// Asks one after the other until one gives something.
+/// Calls hooks in sequence until the first answer.
 macro_rules! first_answer {
     ($cx:ident, $own:expr, |$hook:ident| $plugin:expr, $callback:expr) => {{
         let services = $cx.services();
@@ -97,7 +98,8 @@ pub(crate) async fn on_tool_error(
     first_answer!(cx, &own.on_error, |hook| hook.tool_failed(cx, call, error), hook(cx, call, error))
 }
 
-/// Tells the plugins that an agent or a block has failed. Their own errors are dropped: they say less than this one.
+/// Notifies the plugins that an agent or a block has failed. Errors of the plugins are dropped,
+/// because this error matters more.
 pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
     let services = cx.services();
     let all = async {
@@ -108,17 +110,17 @@ pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
     drop(caught(all).await);
 }
 
-/// Asks the plugins with the message of the user; what is stored in its place.
+/// Calls the plugins with the message of the user. Returns the message that replaces it.
 pub(crate) async fn on_user_message(cx: &mut CallbackContext, message: &Content) -> Result<Option<Content>> {
     first_answer!(cx, &NO_CALLBACKS, |hook| hook.user_message(cx, message), no_answer(hook))
 }
 
-/// Asks the plugins before the first agent; the answer that replaces all of them.
+/// Calls the plugins before the first agent. Returns the answer that replaces all agents.
 pub(crate) async fn before_run(cx: &mut CallbackContext) -> Result<Option<Content>> {
     first_answer!(cx, &NO_CALLBACKS, |hook| hook.run_begins(cx), no_answer(hook))
 }
 
-/// Tells the plugins that the run has ended.
+/// Notifies the plugins that the run has ended.
 pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
     let services = cx.services();
     let all = async {
@@ -130,7 +132,7 @@ pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
     flatten_panic(caught(all).await)
 }
 
-/// A run as such has no callbacks of its own.
+/// Empty list: a run has plugins, but no callbacks.
 const NO_CALLBACKS: [(); 0] = [];
 
 async fn no_answer<T>((): &()) -> Result<Option<T>> {
