@@ -1,4 +1,5 @@
-//! [`KnownWorkflow`]: workflows that a runner finds by name, with inputs and outputs as JSON. Servers run workflows this way.
+//! [`KnownWorkflow`]: workflows that a runner finds by name, with inputs and outputs as
+//! JSON. Servers run workflows this way.
 
 use super::recover::{self, NamedWorkflow};
 use super::request::RunRequest;

@@ -1,4 +1,5 @@
-//! [`FollowedRun`]: a run that another process drives. The runner hands it over and reads its events from the store.
+//! [`FollowedRun`]: a run that another process drives. The runner hands it over and reads its
+//! events from the store.
 
 use super::RunnerShared;
 use super::open::find_session;

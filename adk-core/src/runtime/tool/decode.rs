@@ -1,5 +1,5 @@
-//! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
-//! what came.
+//! Decoding of arguments and answers. Common mistakes of models are repaired; an error names the
+//! argument, the expected type and the actual value.
 
 use super::schema::{allowed_values, describe_schema, describe_value, kind};
 use super::{ToolArgs, ToolError, text};
@@ -7,7 +7,7 @@ use crate::depth;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Reads an argument. Its schema is looked up when it cannot be read as it is.
+/// Reads an argument. The schema is only needed if the value cannot be read as it is.
 pub(crate) fn arg<'a, T>(
     name: &str,
     mut value: Value,
@@ -27,7 +27,8 @@ pub(crate) fn arg<'a, T>(
     Err(explain(name, &value, schema, &error.to_string()))
 }
 
-/// Sees that a whole answer fits, as [`arg`] does for an argument; why it does not, with the place.
+/// Repairs an answer until it passes the check, as [`arg`] does for an argument. Returns the reason
+/// otherwise, with the place.
 pub(crate) fn settle(
     value: &mut Value,
     schema: &Value,
@@ -52,7 +53,7 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
         Ok(decoded) => return Ok(decoded),
         Err(error) => error,
     };
-    // A call without arguments, for a function that takes none.
+    // A call without arguments, for a function without parameters.
     if let Ok(decoded) = T::deserialize(Value::Null)
         && value.as_object().is_some_and(Map::is_empty)
     {
@@ -71,14 +72,14 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
     Err(ToolError::argument(text))
 }
 
-/// An argument that has to be there.
+/// Creates the error of a missing argument.
 #[cold]
 pub(crate) fn missing(name: &str, schema: &Value) -> ToolError {
     ToolError::argument(format!("argument `{name}` is missing: expected {}", describe_schema(schema)))
 }
 
-/// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, an
-/// object or a list as text. Says whether anything changed.
+/// Repairs common distortions of providers and forms: null for an absent field, `3.0` for 3, an
+/// object or a list as text. Returns whether the value changed.
 fn repair(value: &mut Value, schema: &Value) -> bool {
     if let Some(options) = options(schema) {
         let repaired = options.iter().find_map(|option| {
@@ -135,7 +136,7 @@ fn to_integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;
     }
-    // What a float can hold exactly as an integer: up to 2^53.
+    // A float represents integers exactly only up to 2^53.
     let text =
         number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
     format!("{text:.0}").parse::<i64>().ok().map(Value::from)
@@ -151,7 +152,7 @@ fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError
     ToolError::argument(text)
 }
 
-/// Checks that a value fits a schema without a type of the program.
+/// Checks a value against a schema without a Rust type.
 pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
     let mut path = String::new();
     match mismatch(value, schema, false, &mut path) {
@@ -161,8 +162,8 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
     }
 }
 
-/// The part of a value that fits a schema which the schema knows: without fields that it does not have, where it does not say that
-/// there may be others.
+/// Returns the part of a valid value that its schema describes. Unknown fields are removed, unless
+/// the schema allows additional fields.
 pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
     if let Some(options) = options(schema) {
         let option = options.iter().find(|option| check(value, option).is_ok());
@@ -191,10 +192,10 @@ pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
     }
 }
 
-/// Where a value first differs from its schema, and how. When it could not be read as its type, a text with a format is
-/// one that differs.
+/// Returns the first difference between a value and its schema. For an `unread` value, which could
+/// not be read as its type, a text with a format counts as different.
 fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
-    // The error of a value that could not be read as its type has the reason.
+    // The error of an unread value has a more precise reason than its alternatives.
     if !unread && let Some(fits) = is_one_of(value, schema) {
         return (!fits).then(|| type_mismatch(value, schema));
     }
@@ -239,12 +240,13 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
     }
 }
 
-/// The alternatives of a schema.
+/// Returns the alternatives of a schema.
 fn options(schema: &Value) -> Option<&Vec<Value>> {
     ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())
 }
 
-/// Whether a value fits one of the alternatives of a schema, null among them; `None` where there are none.
+/// Returns whether a value fits one of the alternatives of a schema, including null; `None` if the
+/// schema has no alternatives.
 fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
     let types = schema.get("type").and_then(Value::as_array);
     if value.is_null() && types.is_some_and(|types| types.iter().any(|one| one == "null")) {
@@ -274,7 +276,7 @@ fn mismatch_inside(
     fault
 }
 
-/// Whether a number is one of those that the schema's format can hold.
+/// Returns whether the format of the schema can represent a number.
 fn fits(number: &serde_json::Number, schema: &Value) -> bool {
     let Some(integer) = number.as_i128() else { return false };
     match schema.get("format").and_then(Value::as_str) {

@@ -1,4 +1,4 @@
-//! Toolsets that are held to a file, which a workflow was compiled with.
+//! [`PinnedToolset`]: a toolset that must match the file that its workflow was compiled with.
 
 use super::{DynTool, Toolset};
 use crate::runtime::run::ReadonlyContext;
@@ -9,20 +9,20 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The most changes in one error.
+/// Maximum number of changes in one error.
 const MAX_CHANGES: usize = 10;
 
-/// The most characters of a value in a change.
+/// Maximum number of characters of a value in a change.
 const MAX_VALUE_CHARS: usize = 80;
 
-/// What a file says. The names come first: const evaluation reads them and nothing else.
+/// Content of a toolset file. The names come first: const evaluation reads only them.
 #[derive(Serialize, Deserialize)]
 struct ToolFile<'a> {
     names: Vec<String>,
     tools: Vec<ToolEntry<'a>>,
 }
 
-/// A tool as the model sees it.
+/// Tool as the model sees it.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 struct ToolEntry<'a> {
@@ -42,10 +42,10 @@ impl<'a> ToolEntry<'a> {
     }
 }
 
-/// The file that holds a toolset to these tools: what `adk mcp pull` writes.
+/// Returns the file that pins a toolset to these tools, as `adk mcp pull` writes it.
 ///
 /// # Errors
-/// When a schema has no form in JSON.
+/// Fails when a schema cannot be encoded as JSON.
 pub fn tool_file(tools: &[Arc<dyn DynTool>]) -> Result<String> {
     let mut tools: Vec<_> = tools.iter().map(|tool| ToolEntry::from_tool(&**tool)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
@@ -53,7 +53,7 @@ pub fn tool_file(tools: &[Arc<dyn DynTool>]) -> Result<String> {
     Ok(serde_json::to_string_pretty(&file)? + "\n")
 }
 
-/// A toolset that gives what its file says, or nothing.
+/// Toolset that supplies its tools only if they match its file.
 pub(crate) struct PinnedToolset<T> {
     toolset: T,
     file: &'static str,
@@ -86,7 +86,7 @@ impl<T: Toolset> PinnedToolset<T> {
     }
 }
 
-/// What is there, or is not, against the file.
+/// Lists the differences between the file and the tools.
 fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     let name = |tool: &Arc<dyn DynTool>| tool.declaration_dyn().name.clone();
     let mut changes = Vec::new();
@@ -113,7 +113,7 @@ fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     changes
 }
 
-/// The first place where two values differ.
+/// Returns the first difference between two values, with its place.
 fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
     if old == new {
         return None;

@@ -1,5 +1,5 @@
-//! JSON schemas that models are given: one canonical form, everything inline. Dialects of providers are made of it
-//! elsewhere.
+//! JSON schemas for models, in one canonical form with everything inline. The model crates convert
+//! this form to the dialects of providers.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 
-/// Makes schemas without references, except where a type contains itself.
+/// Returns a generator of schemas without references, except for types that contain themselves.
 pub(crate) fn generator() -> SchemaGenerator {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -16,14 +16,14 @@ pub(crate) fn generator() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// The schema of a type, with the variants of an enum in the order in which they were written.
+/// Returns the schema of a type, with the variants of an enum in the order of their declaration.
 pub(crate) fn for_type<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = generator.subschema_for::<T>();
     sort_variants::<T>(&mut schema);
     schema
 }
 
-/// The schema of the arguments of a tool: an object with these properties and no others.
+/// Returns the schema of the arguments of a tool: an object with exactly these properties.
 pub(crate) fn object(
     properties: Map<String, Value>,
     required: Vec<Value>,
@@ -40,7 +40,7 @@ pub(crate) fn object(
     root.to_value()
 }
 
-/// Closes a schema: no reference is left, and no title.
+/// Removes references and titles from a schema.
 pub(super) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
     schema.remove("title");
     if let Some(Value::String(text)) = schema.get_mut("description") {
@@ -52,8 +52,8 @@ pub(super) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
     transform_subschemas(&mut |inner: &mut Schema| close(inner, definitions), schema);
 }
 
-/// A type that contains itself is written out once; inside it only its kind is said, since no provider is sure to
-/// follow references.
+/// Replaces a reference of a type to itself with the kind of the type, because not every provider
+/// follows references.
 fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
     let name = reference.rsplit('/').next().unwrap_or_default();
     let kind = definitions.get(name).and_then(|definition| definition.get("type"));
@@ -65,8 +65,8 @@ fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Val
     }
 }
 
-/// schemars puts the variants that have no documentation first; this puts all of them in the order in which the type
-/// knows them.
+/// Sorts variants in the order in which the type declares them. schemars puts the variants without
+/// documentation first.
 pub(crate) fn sort_variants<T: DeserializeOwned>(schema: &mut Schema) {
     let names = Cell::new(None);
     drop(T::deserialize(Variants(&names)));
@@ -102,14 +102,14 @@ fn constant(value: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// The place of a variant: its text, or the only key of its object.
+/// Returns the position of a variant, which is a text or the only key of an object.
 fn place(option: &Value, names: &[&str]) -> usize {
     let text = option.get("const").and_then(Value::as_str);
     let key = || option.get("required")?.get(0)?.as_str();
     text.or_else(key).and_then(|name| names.iter().position(|other| *other == name)).unwrap_or(names.len())
 }
 
-/// Asks a type for its variants, without giving it a value.
+/// Deserializer that asks a type for its variants and never supplies a value.
 struct Variants<'a>(&'a Cell<Option<&'static [&'static str]>>);
 
 impl<'de> Deserializer<'de> for Variants<'_> {
@@ -147,7 +147,7 @@ impl<'de> Deserializer<'de> for Variants<'_> {
     }
 }
 
-/// What a schema asks for, in words.
+/// Describes the type that a schema requires.
 pub(crate) fn describe_schema(schema: &Value) -> String {
     if let Some(allowed) = allowed_values(schema) {
         let texts: Vec<_> = allowed.iter().map(ToString::to_string).collect();
@@ -194,7 +194,7 @@ pub(crate) fn describe_schema(schema: &Value) -> String {
     }
 }
 
-/// The only values that a schema allows.
+/// Returns the only values that a schema allows.
 pub(crate) fn allowed_values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(value) = schema.get("const") {
         return Some(vec![value]);
@@ -210,7 +210,7 @@ pub(crate) fn allowed_values(schema: &Value) -> Option<Vec<&Value>> {
     Some(all)
 }
 
-/// The JSON type that a schema asks for, without null where there is another.
+/// Returns the JSON type that a schema requires, without null if there is another type.
 pub(crate) fn kind(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
@@ -222,7 +222,7 @@ pub(crate) fn kind(schema: &Value) -> &str {
     }
 }
 
-/// A value, as it is named in a message.
+/// Describes a value for a message.
 pub(crate) fn describe_value(value: &Value) -> String {
     const MOST: usize = 60;
     match value {

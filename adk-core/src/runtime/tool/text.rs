@@ -1,16 +1,17 @@
-//! JSON in text, as models and people write it: after a byte order mark, in a Markdown fence, in prose.
+//! JSON in the texts of models and users: after a byte order mark, in a Markdown fence, or in
+//! prose.
 
 use serde_json::{Deserializer, Value};
 
-/// The most places of a text in which a value is looked for.
+/// Maximum number of positions at which a value may begin.
 const MAX_STARTS: usize = 64;
 
-/// Reads a text as the JSON value that fits.
+/// Reads the JSON value in a text that fits.
 ///
-/// A text that is no JSON as a whole may hold the value: then it is the only array or object in it that fits.
+/// If the whole text is not JSON, the value is the only array or object in the text that fits.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns the reason if the text has no such value.
 pub(crate) fn read(
     text: &str,
     fits: &mut dyn FnMut(&mut Value) -> Result<(), String>,
@@ -21,7 +22,7 @@ pub(crate) fn read(
         Err(error) => error,
     };
     let mut misfit = None;
-    // A number, a text or a truth can only be told from prose in a fence.
+    // A number, a string or a boolean can only be distinguished from prose inside a fence.
     let scalars = text
         .split("```")
         .skip(1)
@@ -45,7 +46,7 @@ pub(crate) fn read(
                     Err(why) => misfit = Some(why),
                 }
             }
-            // What was cut off is not the value, and neither is a part of it.
+            // A truncated value is not valid, and neither are its parts.
             Some(Err(error)) if error.is_eof() => break,
             Some(Err(error)) => rest = skip_error(rest, &error),
             None => break,
@@ -54,7 +55,7 @@ pub(crate) fn read(
     found.ok_or_else(|| misfit.unwrap_or_else(|| format!("it is no JSON ({error})")))
 }
 
-/// Without a byte order mark, and without the fence around all of it.
+/// Removes a byte order mark, and a fence around the whole text.
 fn strip_fence(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
@@ -64,12 +65,12 @@ fn strip_fence(text: &str) -> &str {
     }
 }
 
-/// What is in a fence, without its language.
+/// Removes the language of a fence.
 fn strip_language(inner: &str) -> &str {
     inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim()
 }
 
-/// What follows the place of an error.
+/// Returns the text after the position of an error.
 fn skip_error<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut at = (before + error.column()).clamp(1, text.len());
