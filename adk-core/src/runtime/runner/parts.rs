@@ -60,7 +60,7 @@ impl StoreParts {
     /// # Errors
     /// Fails with [`ErrorKind::Config`] when two parts do not [fit](StorePart::check_fit).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
-        let of_store = store.engine.as_ref().map(|engine| engine.location());
+        let store_location = store.engine.as_ref().map(|engine| engine.location());
         let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
         let (engine, engine_by) = choose(self.engine, store.engine, || Arc::new(MemoryEngine));
         let (artifacts, artifacts_by) = choose(self.artifacts, store.artifacts, || {
@@ -76,9 +76,9 @@ impl StoreParts {
 
         // Artifacts and memory may be kept anywhere, unless they belong to a store or look up their
         // sessions.
-        let rest = |by| if by == Origin::Store { of_store.clone() } else { None };
-        let artifacts_at = artifacts.session_location().or_else(|| rest(artifacts_by));
-        let memory_at = memory.as_ref().and_then(|_| rest(memory_by));
+        let location_of = |by| if by == Origin::Store { store_location.clone() } else { None };
+        let artifacts_at = artifacts.session_location().or_else(|| location_of(artifacts_by));
+        let memory_at = memory.as_ref().and_then(|_| location_of(memory_by));
         let part = |name, setter, origin, location| StorePart { name, setter, origin, location };
         let held = part("sessions", ".session_store(...)", sessions_by, Some(sessions.location()));
         let rules = [
@@ -103,10 +103,10 @@ impl StoreParts {
 /// Returns the part that a setter set, else the part of the store, else the default.
 fn choose<T: ?Sized>(
     own: Option<Arc<T>>,
-    of_store: Option<Arc<T>>,
+    from_store: Option<Arc<T>>,
     default: impl FnOnce() -> Arc<T>,
 ) -> (Arc<T>, Origin) {
-    match (own, of_store) {
+    match (own, from_store) {
         (Some(part), _) => (part, Origin::Setter),
         (None, Some(part)) => (part, Origin::Store),
         (None, None) => (default(), Origin::Default),

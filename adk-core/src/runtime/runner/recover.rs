@@ -91,7 +91,7 @@ impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
     }
 
     fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
-        RunRequest::handed_over(shared, self.0.clone(), task)
+        RunRequest::from_task(shared, self.0.clone(), task)
     }
 
     fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
@@ -271,7 +271,7 @@ impl RunnerShared {
     /// Answers a wait. If a session is given, the wait must belong to it.
     pub(super) async fn answer(
         &self,
-        of: Option<&SessionKey>,
+        session: Option<&SessionKey>,
         wait: &str,
         value: impl Serialize,
         answerer: &Answerer,
@@ -282,7 +282,7 @@ impl RunnerShared {
         })?;
         let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
         let waiting = waits.open_wait(&self.app, wait).await?;
-        if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
+        if session.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
             return Err(refuse::unknown_wait(wait));
         }
         waiting.check_answerer(answerer)?;
@@ -322,7 +322,7 @@ impl RunnerShared {
         let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));
         let is_full = due.len() >= PAGE;
         let resolved = due.into_iter().map(|waiting| async move {
-            match registry.resolve(&waiting.app, &waiting.id, too_late(&waiting)).await {
+            match registry.resolve(&waiting.app, &waiting.id, expired_answer(&waiting)).await {
                 // Another process or a user has answered in the meantime.
                 Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
                 other => other,
@@ -377,7 +377,7 @@ pub(super) struct Expiry {
 
 /// Returns the answer to a wait past its deadline: its default, or a failure. If the failure ends
 /// the run, `retry` asks the question again.
-fn too_late(waiting: &Waiting) -> Value {
+fn expired_answer(waiting: &Waiting) -> Value {
     waiting.otherwise.clone().unwrap_or_else(|| {
         let message = "nobody has answered in time, and the wait has no default";
         let error = Error::new(ErrorKind::Expired, message)

@@ -105,7 +105,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 
     /// Returns the request for a run that another process has handed over.
-    pub(super) fn handed_over<H, W>(shared: Arc<RunnerShared>, workflow: H, task: RunTask) -> Result<Self>
+    pub(super) fn from_task<H, W>(shared: Arc<RunnerShared>, workflow: H, task: RunTask) -> Result<Self>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,

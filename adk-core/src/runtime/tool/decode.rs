@@ -235,7 +235,7 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
             (unread && value.is_string() && schema.get("format").is_some())
                 .then(|| type_mismatch(value, schema))
         }
-        ("integer", Value::Number(number)) if fits(number, schema) => None,
+        ("integer", Value::Number(number)) if fits_format(number, schema) => None,
         _ => Some(type_mismatch(value, schema)),
     }
 }
@@ -277,7 +277,7 @@ fn mismatch_inside(
 }
 
 /// Returns whether the format of the schema can represent a number.
-fn fits(number: &serde_json::Number, schema: &Value) -> bool {
+fn fits_format(number: &serde_json::Number, schema: &Value) -> bool {
     let Some(integer) = number.as_i128() else { return false };
     match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => u8::try_from(integer).is_ok(),

@@ -140,7 +140,7 @@ impl FunctionTool {
             decode::args::<T>(args, &parameters).and_then(|args| function(args, cx).into_json())
         };
         let call = Arc::new(call);
-        Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
+        Self::from_call::<T, _>(name.into(), description.into(), schema, move |args, cx| {
             let call = call.clone();
             Box::pin(async move { call(args, cx) })
         })
@@ -170,14 +170,14 @@ impl FunctionTool {
     {
         let schema = schema_of::<T>();
         let (function, parameters) = (Arc::new(function), schema.clone());
-        Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
+        Self::from_call::<T, _>(name.into(), description.into(), schema, move |args, cx| {
             let args = decode::args::<T>(args, &parameters);
             let function = function.clone();
             Box::pin(async move { function(args?, cx).await.into_json() })
         })
     }
 
-    fn with<T, F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
+    fn from_call<T, F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
     where
         T: DeserializeOwned + 'static,
         F: for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>

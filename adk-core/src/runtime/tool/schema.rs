@@ -47,14 +47,14 @@ pub(super) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
         *text = text.trim().to_owned();
     }
     if let Some(Value::String(reference)) = schema.remove("$ref") {
-        recursion(schema, &reference, definitions);
+        replace_recursion(schema, &reference, definitions);
     }
     transform_subschemas(&mut |inner: &mut Schema| close(inner, definitions), schema);
 }
 
 /// Replaces a reference of a type to itself with the kind of the type, because not every provider
 /// follows references.
-fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
+fn replace_recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
     let name = reference.rsplit('/').next().unwrap_or_default();
     let kind = definitions.get(name).and_then(|definition| definition.get("type"));
     if let Some(kind) = kind {
@@ -87,15 +87,15 @@ fn reorder(schema: &mut Schema, names: &[&str]) {
     let mut single: Vec<Value> = Vec::with_capacity(names.len());
     for option in options.drain(..) {
         match option.get("enum") {
-            Some(Value::Array(values)) => single.extend(values.iter().map(constant)),
+            Some(Value::Array(values)) => single.extend(values.iter().map(const_schema)),
             _ => single.push(option),
         }
     }
-    single.sort_by_key(|option| place(option, names));
+    single.sort_by_key(|option| variant_position(option, names));
     *options = single;
 }
 
-fn constant(value: &Value) -> Value {
+fn const_schema(value: &Value) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "string".into());
     schema.insert("const".to_owned(), value.clone());
@@ -103,7 +103,7 @@ fn constant(value: &Value) -> Value {
 }
 
 /// Returns the position of a variant, which is a text or the only key of an object.
-fn place(option: &Value, names: &[&str]) -> usize {
+fn variant_position(option: &Value, names: &[&str]) -> usize {
     let text = option.get("const").and_then(Value::as_str);
     let key = || option.get("required")?.get(0)?.as_str();
     text.or_else(key).and_then(|name| names.iter().position(|other| *other == name)).unwrap_or(names.len())

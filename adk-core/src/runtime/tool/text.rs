@@ -92,7 +92,7 @@ mod tests {
     use serde::Deserialize as _;
 
     #[test]
-    fn the_value_is_found_wherever_it_is() {
+    fn a_value_is_found_in_fences_and_prose() {
         for text in [
             "[1, 2]",
             "\u{feff}[1, 2]\n",
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sure_is_not_read() {
+    fn ambiguous_text_is_an_error() {
         for (text, why) in [
             ("[1, [2, 3], ", "no JSON"),
             ("Sure: {\"a\": [1, 2]", "no JSON"),
