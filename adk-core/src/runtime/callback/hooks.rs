@@ -30,8 +30,8 @@ macro_rules! first_answer {
 
 fn flatten_panic<T>(asked: Result<Result<T>, String>) -> Result<T> {
     asked.unwrap_or_else(|panic| {
-        let message = format!("a callback of it panicked: {panic}");
-        Err(Error::new(ErrorKind::Panic, message).with_help("this is a defect of the callback's own code"))
+        let message = format!("a callback panicked: {panic}");
+        Err(Error::new(ErrorKind::Panic, message).with_help("fix the code of the callback"))
     })
 }
 

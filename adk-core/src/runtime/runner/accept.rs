@@ -32,7 +32,7 @@ impl RunnerShared {
         fits.map(|()| value).map_err(|why| {
             let message = format!("the answer to `{}` is of another type: {why}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("`Waiting::schema` says what is waited for; the wait is still open")
+                .with_help("answer with a value that fits `Waiting::schema`; the wait is still open")
                 .at(&waiting.path)
         })
     }

@@ -21,11 +21,12 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
             event.function_calls().any(|call| call.id == *id).then_some(event)
         });
         let Some(call) = call.await? else {
-            let message =
-                format!("the message answers the call `{id}` of `{}`, which nobody has made", answer.name);
-            return Err(Error::new(ErrorKind::UnknownWait, message).with_help(
-                "the ids of calls that wait for an answer are in `long_running_tool_ids` of their event",
-            ));
+            let message = format!(
+                "the message answers the call `{id}` of `{}`, which the session does not contain",
+                answer.name
+            );
+            return Err(Error::new(ErrorKind::UnknownWait, message)
+                .with_help("use an id from `long_running_tool_ids` of the event with the call"));
         };
         // Responses of a tool that is still running are not answers yet.
         let runs_on = call.long_running_tool_ids().iter().any(|call| call == id);
@@ -38,11 +39,11 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
         let called = call.function_calls().find(|call| call.id == *id).map_or("", |call| &*call.name);
         if !answer.name.is_empty() && answer.name != called {
             let message = format!(
-                "the message answers the call `{id}` in the name of `{}`, but it is one of `{called}`",
+                "the message answers the call `{id}` in the name of `{}`, but it is a call of `{called}`",
                 answer.name
             );
             return Err(Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("the answer to a call has its id and the name of its tool"));
+                .with_help("answer with the id of the call and the name of its tool"));
         }
     }
     Ok(())

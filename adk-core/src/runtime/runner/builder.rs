@@ -228,7 +228,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         if let Some(name) = self.plugins.repeated() {
             let message = format!("two plugins are called `{name}`");
             return Err(Error::new(ErrorKind::Config, message)
-                .with_help("give each another name: its `Plugin::name` says it"));
+                .with_help("return another name from `Plugin::name` of one of them"));
         }
         let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
         let mut models = Models::new(provider);

@@ -107,8 +107,8 @@ async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
 }
 
 fn lost_run(run: RunId) -> Error {
-    let message = format!("run `{run}` has ended, and the store knows nothing of it");
-    Error::new(ErrorKind::Config, message).with_help("this process and its workers have to share one store")
+    let message = format!("run `{run}` has ended, but the store does not contain it");
+    Error::new(ErrorKind::Config, message).with_help("let this process and its workers share one store")
 }
 
 impl FollowedRun {

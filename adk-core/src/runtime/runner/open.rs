@@ -32,7 +32,7 @@ pub(super) async fn find_session(
 }
 
 pub(super) fn missing_session(key: &SessionKey, run: RunId) -> Error {
-    let message = format!("the session `{key}` of run `{run}` is not there");
+    let message = format!("session `{key}` of run `{run}` does not exist");
     Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
 }
 
@@ -61,8 +61,10 @@ pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &
         None => ("", &Topology::default()),
     };
     if record.workflow != *name {
-        let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
+        let message =
+            format!("run `{}` belongs to workflow `{}`, not to `{name}`", record.run_id, record.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message)
+            .with_help("resume it with the workflow that it belongs to"));
     }
     check_shape(name, record.run_id, &record.topology, now)
 }
@@ -73,7 +75,7 @@ pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topolog
         return Ok(());
     }
     let message =
-        format!("`{name}` is not of the shape any more that run `{run}` was begun with:\n{}", then.diff(now));
+        format!("`{name}` no longer has the shape with which run `{run}` began:\n{}", then.diff(now));
     Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
         "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
          tools and limits may change",
@@ -194,7 +196,7 @@ fn session_busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) ->
     let message = format!("session `{key}` is busy: {run} has its turn");
     let help = match turns {
         SessionTurns::Queue => {
-            "a run that waits for a run inside of it never ends: give that a session of its own"
+            "give the inner run a session of its own, because a run that waits for a run inside it never ends"
         }
         _ => "run it later, or let it wait with `RunConfig::turns(SessionTurns::Queue)`",
     };

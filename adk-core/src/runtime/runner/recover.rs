@@ -183,10 +183,9 @@ impl<P, R> Runner<P, R> {
         let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
         let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
         if self.shared.engine.driver().is_some() {
-            let message =
-                format!("run `{run}` was driven by another process, which takes up no run that has failed");
+            let message = format!("run `{run}` failed in another process, which does not resume failed runs");
             return Err(Error::new(ErrorKind::Config, message).with_help(
-                "begin another run; what fails for a passing reason is made again by `retry` and `try` in the workflow",
+                "begin another run; use `retry` or `try` in the workflow for temporary failures",
             ));
         }
         let retried = self.shared.clone().drive(found).await;
@@ -290,8 +289,9 @@ impl RunnerShared {
             && deadline <= waits.now().await?
         {
             let message = format!("the answer to `{wait}` comes after its deadline");
-            return Err(Error::new(ErrorKind::Expired, message)
-                .with_help("the run goes on with the default of the wait, or has failed without one"));
+            return Err(Error::new(ErrorKind::Expired, message).with_help(
+                "answer earlier; the run continues with the default of the wait, or fails without one",
+            ));
         }
         let value = self.read_answer(&waiting, value)?;
         waits.resolve(&self.app, wait, record::escaped(value)).await
@@ -379,7 +379,7 @@ pub(super) struct Expiry {
 /// the run, `retry` asks the question again.
 fn expired_answer(waiting: &Waiting) -> Value {
     waiting.otherwise.clone().unwrap_or_else(|| {
-        let message = "nobody has answered in time, and the wait has no default";
+        let message = "no answer arrived in time, and the wait has no default";
         let error = Error::new(ErrorKind::Expired, message)
             .with_help("answer earlier, or give it a `default`; `retry` asks again");
         record::failure(&error, 1)

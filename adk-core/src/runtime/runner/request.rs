@@ -95,7 +95,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
             Ok(begun) => begun.map(|()| keys),
             Err(panic) => {
-                let message = format!("one of its `let` values panicked: {}", panic::message(&*panic));
+                let message = format!("a `let` value of the workflow panicked: {}", panic::message(&*panic));
                 Err(Error::new(ErrorKind::Panic, message))
             }
         };
@@ -205,10 +205,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     fn pending_unless_resumed(&mut self, what: &str) -> Option<&mut PendingRun> {
         let RequestState::Pending(pending, _) = &mut self.0 else { return None };
         if let Some(run) = pending.resume {
-            let message =
-                format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
+            let message = format!("run `{run}` keeps its `{what}` when it is resumed");
             pending.error = Some(Error::new(ErrorKind::Config, message).with_help(
-                "answer what it waits for with `runner.answer(...)`; what is new is said in a further run of the session",
+                "answer its waits with `runner.answer(...)`, or begin another run of the session",
             ));
         }
         Some(pending)
@@ -254,7 +253,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 /// Returns the error of a request that was already awaited or streamed.
 #[cold]
 fn already_awaited() -> Error {
-    Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
+    Error::new(ErrorKind::Config, "this run was awaited before")
+        .with_help("request another run from the runner")
 }
 
 impl PendingRun {

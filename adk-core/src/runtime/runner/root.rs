@@ -198,8 +198,10 @@ async fn run_branch_inner(
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
     if name != task.workflow {
-        let message = format!("branch `{}` is one of `{}`, not of `{name}`", task.path, task.workflow);
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("run it with that workflow"));
+        let message =
+            format!("branch `{}` belongs to workflow `{}`, not to `{name}`", task.path, task.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message)
+            .with_help("run it with the workflow that it belongs to"));
     }
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);

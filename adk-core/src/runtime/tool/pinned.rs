@@ -67,14 +67,17 @@ impl<T: Toolset> PinnedToolset<T> {
     fn check(&self, tools: &[Arc<dyn DynTool>]) -> Result<()> {
         let name = self.toolset.name();
         let file: ToolFile<'_> = serde_json::from_str(self.file).map_err(|error| {
-            let message = format!("the file of toolset `{name}` is none that `adk mcp pull` wrote");
-            Error::new(ErrorKind::Config, message).with_help("write it anew").with_source(error)
+            let message = format!("the file of toolset `{name}` was not written by `adk mcp pull`");
+            Error::new(ErrorKind::Config, message)
+                .with_help("write it again with `adk mcp pull`")
+                .with_source(error)
         })?;
         let changes = changes(&file.tools, tools);
         if changes.is_empty() {
             return Ok(());
         }
-        let mut message = format!("toolset `{name}` does not give what the workflow was compiled with");
+        let mut message =
+            format!("toolset `{name}` differs from the file that the workflow was compiled with");
         for change in changes.iter().take(MAX_CHANGES) {
             let _ = write!(message, "\n  {change}");
         }
@@ -82,7 +85,7 @@ impl<T: Toolset> PinnedToolset<T> {
             let _ = write!(message, "\n  and {} more changes", changes.len() - MAX_CHANGES);
         }
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Changed), message);
-        Err(error.with_help("write its file anew with `adk mcp pull`, and look at what has changed"))
+        Err(error.with_help("write its file again with `adk mcp pull`, and review the changes"))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn read(
             None => break,
         }
     }
-    found.ok_or_else(|| misfit.unwrap_or_else(|| format!("it is no JSON ({error})")))
+    found.ok_or_else(|| misfit.unwrap_or_else(|| format!("it is not JSON ({error})")))
 }
 
 /// Removes a byte order mark, and a fence around the whole text.
@@ -119,16 +119,16 @@ mod tests {
     #[test]
     fn ambiguous_text_is_an_error() {
         for (text, why) in [
-            ("[1, [2, 3], ", "no JSON"),
-            ("Sure: {\"a\": [1, 2]", "no JSON"),
-            ("{\"a\": [1, 2], oops}", "no JSON"),
+            ("[1, [2, 3], ", "not JSON"),
+            ("Sure: {\"a\": [1, 2]", "not JSON"),
+            ("{\"a\": [1, 2], oops}", "not JSON"),
             ("[1] or [2]", "more than one"),
             ("[1, 300]", "300"),
             ("I think [1, 300]", "300"),
-            ("nothing", "no JSON"),
-            ("", "no JSON"),
-            ("[", "no JSON"),
-            ("[ü", "no JSON"),
+            ("nothing", "not JSON"),
+            ("", "not JSON"),
+            ("[", "not JSON"),
+            ("[ü", "not JSON"),
         ] {
             let error = read_bytes(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");

@@ -45,7 +45,7 @@ use std::sync::Arc;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no toolset",
+    message = "`{Self}` is not a toolset",
     note = "implement `Toolset`, or list single tools in `tools`"
 )]
 pub trait Toolset: Send + Sync + 'static {
