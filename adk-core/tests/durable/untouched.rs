@@ -159,7 +159,7 @@ async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
             _ => request.config(adk_core::RunConfig::adk()),
         };
         let error = asked.refused(ErrorKind::Config, request).await;
-        assert!(error.contains(&format!("with a `{set}`")) && error.contains("runner.answer"), "{error}");
+        assert!(error.contains(&format!("keeps its `{set}`")) && error.contains("runner.answer"), "{error}");
     }
     // It can still be taken up, with its answers.
     for waiting in &asked.waiting {
