@@ -398,7 +398,7 @@ impl Run {
         let message =
             format!("the journal of run `{}` continues with event `{next}`, which no agent emits", self.id);
         Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
-            "resume the run with the program that recorded it, or undo the change at `{path}` or before it"
+            "resume the run with the program that recorded it, or undo the change: `{path}` or a step before it has changed"
         )))
     }
 
