@@ -227,5 +227,5 @@ fn panic_error(message: &str) -> ToolError {
 /// Sorts the variants of an enum in the order in which they were written. schemars puts
 /// undocumented variants first.
 pub fn in_order<T: DeserializeOwned>(schema: &mut Schema) {
-    schema::in_order::<T>(schema);
+    schema::sort_variants::<T>(schema);
 }

@@ -90,7 +90,7 @@ impl AgentTool {
             Some(Value::String(text)) => text.clone(),
             _ => Value::Object(args).to_string(),
         };
-        let inner = cx.inner(Name::shared(agent.meta().name));
+        let inner = cx.inner_context(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
             let key = Name::shared(&stored_key(inner.scope.as_deref(), input));
             inner.run.preset(&key, request.clone().into());
@@ -100,7 +100,7 @@ impl AgentTool {
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
-        cx.used(run.usage());
+        cx.add_usage(run.usage());
         result
     }
 

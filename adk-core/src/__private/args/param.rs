@@ -33,7 +33,7 @@ impl<T> Handle<T> {
     where
         T: DeserializeOwned + JsonSchema,
     {
-        Self { schema: schema::of::<T>, decode: |value| T::deserialize(value), optional }
+        Self { schema: schema::for_type::<T>, decode: |value| T::deserialize(value), optional }
     }
 
     fn value(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<Option<T>, ToolError> {

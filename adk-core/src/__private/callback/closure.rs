@@ -13,7 +13,7 @@ use super::inferred_return::InferredReturn;
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
-    BeforeToolAnswer, Failure, Makes, OnModelErrorAnswer, OnToolErrorAnswer, Said,
+    BeforeToolAnswer, CallbackFactory, ClosureError, OnModelErrorAnswer, OnToolErrorAnswer, Said,
 };
 use crate::runtime::callback::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
 use crate::{BoxFuture, Error, FunctionCall, Result};
@@ -56,8 +56,8 @@ pub fn typed_parameter<G: CallbackParameter<T>, T>(value: T) -> G {
 }
 
 /// Creates a callback with a function that takes no arguments.
-pub fn make_callback<F: Makes<M>, M>(function: F) -> F::Made {
-    function.made()
+pub fn make_callback<F: CallbackFactory<M>, M>(function: F) -> F::Callback {
+    function.make()
 }
 
 /// Returns how a body returns an answer of an agent. Unknown parts of its type become text.
@@ -75,70 +75,70 @@ pub fn tool_return<R>(_: &R) -> InferredReturn<0, Value, R> {
     InferredReturn::new()
 }
 
-fn answer_future<'a, T: Send + 'a, E: Failure<N>, N>(
+fn answer_future<'a, T: Send + 'a, E: ClosureError<N>, N>(
     answer: StdResult<AnswerFuture<'a, T>, E>,
 ) -> AnswerFuture<'a, T> {
-    answer.unwrap_or_else(|error| Box::pin(ready(Err(error.error()))))
+    answer.unwrap_or_else(|error| Box::pin(ready(Err(error.into_error()))))
 }
 
 // These methods are written out, because rustc shows the bound that does not hold and would show a
 // macro as well.
 
 impl<T, R> InferredReturn<0, T, R> {
-    pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn before_agent<'a, A: BeforeAgentAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, Said> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn after_agent<'a, A: AfterAgentAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn after_agent<'a, A: AfterAgentAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, Said> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn before_model<'a, A: BeforeModelAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn before_model<'a, A: BeforeModelAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, ModelResponse> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn after_model<'a, A: AfterModelAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn after_model<'a, A: AfterModelAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, ModelResponse> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn on_model_error<'a, A: OnModelErrorAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn on_model_error<'a, A: OnModelErrorAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, ModelResponse> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn before_tool<'a, A: BeforeToolAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn before_tool<'a, A: BeforeToolAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, Value> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn after_tool<'a, A: AfterToolAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn after_tool<'a, A: AfterToolAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, Value> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 
-    pub fn on_tool_error<'a, A: OnToolErrorAnswer<'a, M>, E: Failure<N>, M, N>(
+    pub fn on_tool_error<'a, A: OnToolErrorAnswer<'a, M>, E: ClosureError<N>, M, N>(
         &self,
         returned: StdResult<A, E>,
     ) -> AnswerFuture<'a, Value> {
-        answer_future(returned.map(A::answered))
+        answer_future(returned.map(A::into_answer))
     }
 }
 

@@ -314,7 +314,7 @@ fn missing_key_error(state: &mut State<'_>, key: &str) -> Error {
 fn not_text_error(state: &mut State<'_>, key: &str, value: &Value) -> Error {
     let message = format!(
         "state key `{key}` does not hold a text: it holds {}",
-        crate::runtime::tool::schema::shown(value)
+        crate::runtime::tool::schema::describe_value(value)
     );
     key_type_error(state, Error::new(ErrorKind::KeyType, message))
 }

@@ -1,7 +1,7 @@
 //! Toolsets of a workflow, and the tool names in their files.
 
 use crate::agents::llm::{Declared, Declares};
-use crate::runtime::tool::{Fixed, Toolset};
+use crate::runtime::tool::{PinnedToolset, Toolset};
 use crate::spec::ToolMeta;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub const fn require_toolset<T: Toolset>() {}
 /// Returns a toolset for its agents to share. The toolset is restricted to the tools in `file`
 /// unless `file` is empty.
 pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
-    if file.is_empty() { Arc::new(toolset) } else { Arc::new(Fixed::new(toolset, file)) }
+    if file.is_empty() { Arc::new(toolset) } else { Arc::new(PinnedToolset::new(toolset, file)) }
 }
 
 /// Creates a declared agent with the toolsets of its `tools`.

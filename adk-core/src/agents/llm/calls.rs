@@ -330,7 +330,7 @@ async fn run_call(
         Some(given) => given,
         None => {
             let result = attempts(&tool, &call, &mut own).await;
-            own.refused()?;
+            own.take_refusal()?;
             match result {
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {

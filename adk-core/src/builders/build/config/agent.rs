@@ -13,7 +13,7 @@ use crate::check::{Check, Diagnostic};
 use crate::models::model::ModelRef;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
 use serde_json::Value;
@@ -90,7 +90,8 @@ impl<'r> ConfigReader<'r> {
                 self.fields(ConfigFields::new(all, place), depth)
             }
             other => {
-                let fact = format!("an agent is {}; help: write its fields, or a name", shown(other));
+                let fact =
+                    format!("an agent is {}; help: write its fields, or a name", describe_value(other));
                 self.fault(Check::Syntax, place, &fact);
                 self.unread_agent()
             }
@@ -293,8 +294,10 @@ impl<'r> ConfigReader<'r> {
             return Some(OutputType::Schema(Arc::new(value.clone())));
         }
         if !value.is_string() && !value.is_object() {
-            let fact =
-                format!("an output schema is {}; help: write its name, or a JSON schema", shown(value));
+            let fact = format!(
+                "an output schema is {}; help: write its name, or a JSON schema",
+                describe_value(value)
+            );
             self.fault(Check::Syntax, place, &fact);
             return None;
         }
@@ -354,7 +357,8 @@ fn generation(
     if let Some(texts) = fields.list("stop_sequences", faults) {
         let place = fields.place_of("stop_sequences");
         for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
-            let fact = format!("a text that ends the answer is {}; help: write a string", shown(value));
+            let fact =
+                format!("a text that ends the answer is {}; help: write a string", describe_value(value));
             faults.push(fault(Check::Syntax, join_place(&place, &format!("[{at}]")), &fact));
         }
         agent = agent.stop(texts.iter().filter_map(Value::as_str));

@@ -84,7 +84,7 @@ impl ConfigReader<'_> {
             other => {
                 let fact = format!(
                     "a {what} is {}; help: write its name",
-                    crate::runtime::tool::schema::shown(other)
+                    crate::runtime::tool::schema::describe_value(other)
                 );
                 self.fault(Check::Syntax, place, &fact);
                 None

@@ -2,7 +2,7 @@
 //! request is reported as unknown.
 
 use crate::check::{Check, Diagnostic};
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use adk_spec::__private::limit_diagnostic;
 use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
@@ -57,7 +57,7 @@ impl<'v> ConfigFields<'v> {
         let value = self.value(field)?;
         let read = read(value);
         if read.is_none() {
-            let fact = format!("`{field}` is {}; help: write {expected}", shown(value));
+            let fact = format!("`{field}` is {}; help: write {expected}", describe_value(value));
             faults.push(fault(Check::Syntax, self.place_of(field), &fact));
         }
         read
