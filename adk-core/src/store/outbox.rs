@@ -115,7 +115,8 @@ impl Outbox {
         lock(&self.doorbell.queue)
     }
 
-    /// Queues an event for the consumer, and returns its ticket for [`until_taken`](Self::until_taken).
+    /// Queues an event for the consumer, and returns its ticket for
+    /// [`until_taken`](Self::until_taken).
     pub(crate) fn push(&self, event: Arc<Event>) -> u64 {
         let mut queue = self.queue();
         queue.pushed += 1;

@@ -63,8 +63,8 @@ impl Event {
     }
 
     /// Returns the stored form without the id and the time, for a store that assigns them in a
-    /// critical section. `None` if the event must be written by [`to_stored`](Self::to_stored): it has
-    /// an id or a time, or parts that ADK stores in another form.
+    /// critical section. `None` if the event must be written by [`to_stored`](Self::to_stored): it
+    /// has an id or a time, or parts that ADK stores in another form.
     ///
     /// ```
     /// # use adk_core as adk;

@@ -1,5 +1,5 @@
-//! [`SessionTurn`]: the right of a run to work on a session. Runs of one session take turns, in the order
-//! of their arrival.
+//! [`SessionTurn`]: the right of a run to work on a session. Runs of one session take turns, in the
+//! order of their arrival.
 
 use super::Session;
 use crate::sync::lock;
