@@ -1,14 +1,15 @@
-//! The plumbing that expansions of the macros call. Not for users: it changes without notice.
+//! Items that expansions of the macros call. They are not for users and change without notice.
 
 pub mod args;
 mod awaits;
 pub mod callback;
 pub mod function;
+mod generated;
+mod holder;
 mod key_struct;
 pub mod llm;
-mod made;
-mod probe;
 pub mod resources;
+mod type_facts;
 pub mod typed;
 pub mod wire;
 pub mod workflow;
@@ -21,8 +22,8 @@ pub use crate::{
     ToolArgs, ToolContext, ToolError, ToolMeta, spec,
 };
 pub use adk_spec::__private::{self as check, key, stub_if};
+pub use generated::{Behavior, GeneratedAgent, GeneratedWorkflow};
 pub use key_struct::key_struct;
-pub use made::{MadeByMacro, MadeWorkflow, Making};
-pub use probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
+pub use type_facts::{OfFlow, OfResult, TypeFactDefaults, TypeFacts, refuse};
 pub use wire::AgentTooling;
 pub use {schemars, serde, serde_json};

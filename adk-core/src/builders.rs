@@ -1,4 +1,4 @@
-//! Trees of agents that are made at run time, and the chain from an agent to its answer.
+//! Builders of agent trees at run time, and the fluent [`AgentBuilder`](fluent::AgentBuilder).
 
 pub mod build;
 pub mod fluent;

@@ -1,17 +1,17 @@
-//! What is said: ADK's `Content` and `Part`, in its JSON shape.
+//! [`Content`] and [`Part`]: the messages of a conversation, in ADK's JSON shape.
 
 mod json;
 
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Who speaks in the conversation with a model.
+/// The speaker of a message in the conversation with a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The model.
     Model,
-    /// The user, also the answers of functions, and any other speaker of a foreign program.
+    /// The user, the answers of functions, and any other speaker of a foreign program.
     #[default]
     #[serde(other)]
     User,
@@ -34,21 +34,22 @@ pub struct Content {
     /// The parts in the order in which they were said.
     #[serde(default)]
     pub parts: Vec<Part>,
-    /// Who said it.
+    /// The speaker.
     #[serde(default)]
     pub role: Role,
 }
 
-/// One part of a message. In JSON it is ADK's object with one field, such as `{"functionCall": {...}}`.
+/// One part of a message. In JSON it is ADK's object with one field, such as
+/// `{"functionCall": {...}}`.
 ///
-/// Every kind but text is in a box, so that a part is as small as its text; `Part::from` makes the box. A call is shared:
-/// its message, its record and its tool read the same one.
+/// All kinds except text are boxed, so that a part is as small as its text; `Part::from` makes the
+/// box. A call is shared: its message, its record and its tool read one value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Part {
     /// Text.
     Text(String),
-    /// What the model thought; never part of its answer.
+    /// A thought of the model. It is never part of the answer.
     Thought(Box<Thought>),
     /// A call that the model asks for.
     FunctionCall(Arc<FunctionCall>),
@@ -56,40 +57,42 @@ pub enum Part {
     FunctionResponse(Box<FunctionResponse>),
     /// Bytes.
     InlineData(Box<Blob>),
-    /// A file by its address.
+    /// A file, by its address.
     FileData(Box<FileData>),
-    /// Anything else that ADK has a field for, such as executable code, as JSON. Models are not told of it.
+    /// Any other field of ADK's part, such as executable code, as JSON. Models do not get it.
     Other(Box<Map<String, Value>>),
 }
 
-/// Text of a model's thinking.
+/// The text of a model's thinking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thought {
     /// The text.
     pub text: String,
-    /// What the provider wants to get back with it.
+    /// The signature that the provider expects back with the thought.
     pub signature: Option<String>,
 }
 
 /// A call of a function that the model asks for.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FunctionCall {
-    /// The model's id of the call; made by the framework, with the prefix `adk-`, where the model gives none.
+    /// The model's id of the call. The framework makes one with the prefix `adk-` if the model
+    /// gives none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The name of the tool.
     #[serde(default)]
     pub name: String,
-    /// The arguments by name; empty when `malformed` is set.
+    /// The arguments by name; empty if `malformed` is set.
     #[serde(default)]
     pub args: Map<String, Value>,
-    /// What the provider wants to get back with the call.
+    /// The signature that the provider expects back with the call.
     #[serde(skip)]
     pub signature: Option<String>,
-    /// The arguments as the model wrote them, when they were no JSON object; what they were, when they were nested deeper
-    /// than [`MAX_DEPTH`](crate::MAX_DEPTH). Such a call must not be run: it is answered with an error result that tells the
-    /// model so. It is part of the JSON (which is then not quite ADK's), since a resumed run must not take the call for one
-    /// without arguments.
+    /// The arguments as the model wrote them, if they are not a JSON object; a description of them,
+    /// if they are nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A malformed call must not be
+    /// executed: the runtime answers it with an error result that explains the mistake to the
+    /// model. The field is written to the JSON, which then differs from ADK's, because a resumed
+    /// run must not mistake the call for one without arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
 }
@@ -103,19 +106,19 @@ pub struct FunctionResponse {
     /// The name of the tool.
     #[serde(default)]
     pub name: String,
-    /// The result; a result that is no object is under `result`, an error under `error`.
+    /// The result. A result that is not an object is stored under `result`, an error under `error`.
     #[serde(default)]
     pub response: Map<String, Value>,
 }
 
-/// Bytes with their type. Clones share them.
+/// Bytes with their MIME type. Clones share the bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blob {
-    /// Such as `image/png`.
+    /// The MIME type, such as `image/png`.
     pub mime_type: String,
     /// The bytes; base64 in JSON.
     pub data: Arc<[u8]>,
-    /// A file name to show.
+    /// A file name for display.
     pub display_name: Option<String>,
 }
 
@@ -123,26 +126,26 @@ pub struct Blob {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileData {
-    /// Where it is.
+    /// The address.
     #[serde(default, alias = "file_uri")]
     pub file_uri: String,
-    /// Such as `application/pdf`.
+    /// The MIME type, such as `application/pdf`.
     #[serde(default, alias = "mime_type", skip_serializing_if = "String::is_empty")]
     pub mime_type: String,
 }
 
 impl Content {
-    /// Text that the user says.
+    /// Creates a message of the user with one text.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, parts: vec![Part::Text(text.into())] }
     }
 
-    /// Text that the model says.
+    /// Creates a message of the model with one text.
     pub fn model(text: impl Into<String>) -> Self {
         Self { role: Role::Model, parts: vec![Part::Text(text.into())] }
     }
 
-    /// Parts of one speaker.
+    /// Creates a message of several parts.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self { parts, role }
     }
@@ -154,12 +157,12 @@ impl Content {
         self
     }
 
-    /// All text, without thoughts.
+    /// Returns all text, without thoughts.
     pub fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
     }
 
-    /// The calls that the model asks for, in order.
+    /// Returns the calls that the model asks for, in order.
     pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::FunctionCall(call) => Some(&**call),
@@ -167,7 +170,7 @@ impl Content {
         })
     }
 
-    /// The answers to calls, in order.
+    /// Returns the answers to calls, in order.
     pub fn function_responses(&self) -> impl Iterator<Item = &FunctionResponse> {
         self.parts.iter().filter_map(|part| match part {
             Part::FunctionResponse(response) => Some(&**response),
@@ -189,22 +192,22 @@ impl From<String> for Content {
 }
 
 impl Part {
-    /// Text.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Bytes with their type, such as `image/png`.
+    /// Creates a part of bytes with their MIME type, such as `image/png`.
     pub fn inline_data(mime_type: impl Into<String>, data: impl Into<Arc<[u8]>>) -> Self {
         Self::from(Blob { mime_type: mime_type.into(), data: data.into(), display_name: None })
     }
 
-    /// A file by its address and type.
+    /// Creates a part for a file, by its address and MIME type.
     pub fn file_data(file_uri: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::from(FileData { file_uri: file_uri.into(), mime_type: mime_type.into() })
     }
 
-    /// The text, when it is text and no thought.
+    /// Returns the text if the part is text and not a thought.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -213,7 +216,7 @@ impl Part {
     }
 }
 
-/// Makes parts of their contents.
+/// Implements `From` for parts that hold one value.
 macro_rules! boxed {
     ($($kind:ident($content:ident)),*) => {$(
         impl From<$content> for Part {

@@ -1,35 +1,37 @@
-//! The limit of nesting, [`MAX_DEPTH`], and how a value is held against it.
+//! [`MAX_DEPTH`]: the limit of nesting, and the checks against it.
 
 use crate::{Error, ErrorKind};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The most levels of lists and objects inside each other that a value may have: the value of a state key, the arguments
-/// and the result of a tool, an answer, the output of a model, the result of a step. A deeper one is refused where it
-/// comes in, with [`ErrorKind::TooDeep`] or in the terms of who gave it.
+/// The largest number of nested lists and objects in a value: the value of a state key, the
+/// arguments and the result of a tool, an answer, the output of a model, the result of a step. The
+/// runtime refuses a deeper value where it enters the run, with [`ErrorKind::TooDeep`] or with an
+/// error that the sender understands.
 ///
-/// JSON is read up to 127 levels, and a value is a few levels deep in an event, in the record of a run and in a line
-/// of an export. So what is within this limit can be read wherever it was stored.
+/// JSON parsers read up to 127 levels, and an event, the record of a run or a line of an export
+/// nests a value a few levels deeper. A value within this limit can therefore be read wherever it
+/// is stored.
 pub const MAX_DEPTH: usize = 100;
 
-/// The most levels of what holds such values: an event or a record has fewer than 20 around them.
+/// The limit for an event or a record, which adds fewer than 20 levels to the values in it.
 const MAX_AROUND: usize = MAX_DEPTH + 20;
 
-/// What to do with a value that is too deep.
+/// The remedy for a value that is too deep.
 pub(crate) const HELP: &str = "give a flatter value, or the inner part of it as text";
 
-/// How deep a value is that is too deep.
+/// The depth of a value that is too deep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooDeep(usize);
 
 impl fmt::Display for TooDeep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "nested {} levels deep, and {MAX_DEPTH} are the most", self.0)
+        write!(f, "nested {} levels deep, above the limit of {MAX_DEPTH}", self.0)
     }
 }
 
 impl TooDeep {
-    /// The error of kind [`ErrorKind::TooDeep`] that names what is too deep.
+    /// Returns an error of kind [`ErrorKind::TooDeep`]. `what` names the value.
     pub(crate) fn error(self, what: impl fmt::Display) -> Error {
         Error::new(ErrorKind::TooDeep, format!("{what} is {self}")).with_help(HELP)
     }
@@ -37,25 +39,26 @@ impl TooDeep {
 
 /// Refuses a value that is too deep.
 pub(crate) fn check(value: &Value) -> Result<(), TooDeep> {
-    within(Level::of(value), MAX_DEPTH)
+    limit(Level::enter(value), MAX_DEPTH)
 }
 
 /// Refuses an object that is too deep.
 pub(crate) fn check_object(object: &Map<String, Value>) -> Result<(), TooDeep> {
-    within(Some(Level::Object(object.values())), MAX_DEPTH)
+    limit(Some(Level::Object(object.values())), MAX_DEPTH)
 }
 
-/// Refuses the answer to a call, where a value that is no object has an object around it.
+/// Refuses the answer to a call. An answer that is not an object is wrapped in one, so one more
+/// level is allowed.
 pub(crate) fn check_response(object: &Map<String, Value>) -> Result<(), TooDeep> {
-    within(Some(Level::Object(object.values())), MAX_DEPTH + 1)
+    limit(Some(Level::Object(object.values())), MAX_DEPTH + 1)
 }
 
-/// Refuses a record that could not be read again.
+/// Refuses a record that would be too deep to be read again.
 pub(crate) fn check_record(record: &Value) -> Result<(), TooDeep> {
-    within(Level::of(record), MAX_AROUND)
+    limit(Level::enter(record), MAX_AROUND)
 }
 
-/// Drops a value of any depth. Dropping it as it is recurses.
+/// Drops a value of any depth. The `Drop` of [`Value`] recurses.
 pub(crate) fn discard(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
@@ -67,21 +70,21 @@ pub(crate) fn discard(value: Value) {
     }
 }
 
-fn within(outermost: Option<Level<'_>>, most: usize) -> Result<(), TooDeep> {
-    match outermost.map_or(0, deepest) {
+fn limit(outermost: Option<Level<'_>>, most: usize) -> Result<(), TooDeep> {
+    match outermost.map_or(0, measure) {
         depth if depth > most => Err(TooDeep(depth)),
         _ => Ok(()),
     }
 }
 
-/// The values of a list or an object.
+/// The unread values of a list or an object.
 enum Level<'a> {
     List(std::slice::Iter<'a, Value>),
     Object(serde_json::map::Values<'a>),
 }
 
 impl<'a> Level<'a> {
-    fn of(value: &'a Value) -> Option<Self> {
+    fn enter(value: &'a Value) -> Option<Self> {
         match value {
             Value::Array(items) => Some(Self::List(items.iter())),
             Value::Object(fields) => Some(Self::Object(fields.values())),
@@ -97,13 +100,14 @@ impl<'a> Level<'a> {
     }
 }
 
-/// How deep lists and objects are nested. It does not recurse, and allocates only where they do.
-fn deepest(mut inner: Level<'_>) -> usize {
+/// Returns the depth of nested lists and objects. Does not recurse, and allocates only for nested
+/// values.
+fn measure(mut inner: Level<'_>) -> usize {
     let (mut around, mut deepest) = (Vec::new(), 1);
     loop {
         match inner.next() {
             Some(value) => {
-                if let Some(level) = Level::of(value) {
+                if let Some(level) = Level::enter(value) {
                     around.push(std::mem::replace(&mut inner, level));
                     deepest = deepest.max(around.len() + 1);
                 }
@@ -131,7 +135,7 @@ mod tests {
             (json!({"a": [1, {}], "b": 2}), 3),
             (json!([[[1]], {"a": 1}, []]), 3),
         ] {
-            assert_eq!(Level::of(&value).map_or(0, deepest), depth, "{value}");
+            assert_eq!(Level::enter(&value).map_or(0, measure), depth, "{value}");
         }
     }
 

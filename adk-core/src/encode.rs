@@ -1,7 +1,9 @@
-//! Encoding of values as JSON: [`to_json`] makes the [`Value`] that is kept of a value of the program.
+//! Encoding of values as JSON: [`to_json`] returns the [`Value`] that is stored for a value of the
+//! program.
 //!
-//! `serde_json::to_value` turns NaN and infinities into null, and takes integers of 128 bits only where its feature
-//! `arbitrary_precision` is on. Both are errors here, which name the place inside of the value.
+//! `serde_json::to_value` turns NaN and infinities into null, and accepts 128-bit integers only
+//! with its feature `arbitrary_precision`. Here both are errors, which name the position inside the
+//! value.
 
 use crate::{Error, ErrorKind};
 use serde::ser::{self, Error as _, Serialize, Serializer};
@@ -9,27 +11,28 @@ use serde_json::value::Serializer as JsonSerializer;
 use serde_json::{Map, Value};
 use std::fmt::{self, Display, Write as _};
 
-/// The prefix of struct names that `serde_json` keeps for itself. With `arbitrary_precision` its numbers are structs of
-/// such a name, and with `raw_value` its `RawValue` is one. Other serializers have to pass them on as they are.
+/// The prefix of the struct names that `serde_json` reserves. With `arbitrary_precision` its
+/// numbers are structs of such a name, and with `raw_value` its `RawValue` is one. Other
+/// serializers must pass them on unchanged.
 pub(crate) const PRIVATE_STRUCT: &str = "$serde_json::private::";
 
-/// The JSON of a value.
+/// Encodes a value as JSON.
 ///
 /// # Errors
-/// When some part of the value has no form in JSON.
+/// If some part of the value has no form in JSON.
 pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeError> {
     value.serialize(Encoder)
 }
 
-/// Why a value has no form in JSON, and which part of it. Its text continues the name of the value, as in "state key
-/// `score`" + " holds NaN, which JSON has no form for".
+/// The reason why a value has no form in JSON, with the position of the part. Its text continues
+/// the name of the value, as in "state key `score`" + " holds NaN, which JSON has no form for".
 #[derive(Debug)]
-pub(crate) struct EncodeError(Box<Inner>);
+pub(crate) struct EncodeError(Box<EncodeErrorData>);
 
 #[derive(Debug)]
-struct Inner {
+struct EncodeErrorData {
     reason: Reason,
-    /// The way to the part, innermost step first.
+    /// The path to the part, innermost step first.
     steps: Vec<PathStep>,
 }
 
@@ -38,9 +41,9 @@ enum Reason {
     NotFinite(f64),
     /// The digits of an integer that is neither an `i64` nor a `u64`.
     TooLarge(String),
-    /// A map has keys that are no text.
+    /// A map has keys that are not text.
     Key,
-    /// The type refuses to be serialized.
+    /// The `Serialize` of the type fails.
     Other(String),
 }
 
@@ -52,15 +55,15 @@ enum PathStep {
 
 impl EncodeError {
     fn new(reason: Reason) -> Self {
-        Self(Box::new(Inner { reason, steps: Vec::new() }))
+        Self(Box::new(EncodeErrorData { reason, steps: Vec::new() }))
     }
 
-    /// The error of a run that names the value.
-    pub(crate) fn named(self, kind: ErrorKind, what: impl Display) -> Error {
+    /// Returns the error of a run. `what` names the value.
+    pub(crate) fn into_error(self, kind: ErrorKind, what: impl Display) -> Error {
         Error::new(kind, format!("{what} {self}")).with_help(self.help()).with_source(self)
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub(crate) fn help(&self) -> &'static str {
         match self.0.reason {
             Reason::NotFinite(float) if float.is_nan() => {
@@ -73,16 +76,16 @@ impl EncodeError {
         }
     }
 
-    fn inside(mut self, step: PathStep) -> Self {
+    fn at_step(mut self, step: PathStep) -> Self {
         self.0.steps.push(step);
         self
     }
 
-    fn in_field(self, name: &str) -> Self {
-        self.inside(PathStep::Field(name.to_owned()))
+    fn at_field(self, name: &str) -> Self {
+        self.at_step(PathStep::Field(name.to_owned()))
     }
 
-    /// The way to the part, as in `rows[3].mean`.
+    /// Returns the path to the part, as in `rows[3].mean`.
     fn place(&self) -> String {
         let mut place = String::new();
         for step in self.0.steps.iter().rev() {
@@ -129,7 +132,8 @@ impl From<serde_json::Error> for EncodeError {
     }
 }
 
-/// Builds a [`Value`] as `serde_json`'s own serializer does, but refuses numbers that would be lost.
+/// Builds a [`Value`] as `serde_json`'s own serializer does, but refuses numbers that JSON would
+/// lose.
 struct Encoder;
 
 macro_rules! delegate {
@@ -212,8 +216,8 @@ impl Serializer for Encoder {
         variant: &'static str,
         value: &T,
     ) -> Result<Value, EncodeError> {
-        let value = to_json(value).map_err(|error| error.in_field(variant))?;
-        Ok(of_variant(variant, value))
+        let value = to_json(value).map_err(|error| error.at_field(variant))?;
+        Ok(wrap_variant(variant, value))
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<ListEncoder, EncodeError> {
         Ok(ListEncoder { items: Vec::with_capacity(len.unwrap_or(0)), variant: None })
@@ -258,8 +262,8 @@ impl Serializer for Encoder {
     }
 }
 
-/// The value of an enum, as an object with the name of its variant.
-fn of_variant(variant: &'static str, value: Value) -> Value {
+/// Wraps the value of an enum in an object with the name of its variant.
+fn wrap_variant(variant: &'static str, value: Value) -> Value {
     Value::Object(Map::from_iter([(variant.to_owned(), value)]))
 }
 
@@ -270,7 +274,7 @@ struct ListEncoder {
 
 impl ListEncoder {
     fn push(&mut self, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
-        let value = encoded.map_err(|error| error.inside(PathStep::Item(self.items.len())))?;
+        let value = encoded.map_err(|error| error.at_step(PathStep::Item(self.items.len())))?;
         self.items.push(value);
         Ok(())
     }
@@ -278,7 +282,7 @@ impl ListEncoder {
     fn finish(self) -> Value {
         let list = Value::Array(self.items);
         match self.variant {
-            Some(variant) => of_variant(variant, list),
+            Some(variant) => wrap_variant(variant, list),
             None => list,
         }
     }
@@ -315,7 +319,7 @@ impl ObjectEncoder {
     fn insert(&mut self, key: String, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
         match encoded {
             Ok(value) => drop(self.fields.insert(key, value)),
-            Err(error) => return Err(error.inside(PathStep::Field(key))),
+            Err(error) => return Err(error.at_step(PathStep::Field(key))),
         }
         Ok(())
     }
@@ -329,7 +333,7 @@ impl ObjectEncoder {
     fn finish(self) -> Value {
         let object = Value::Object(self.fields);
         match self.variant {
-            Some(variant) => of_variant(variant, object),
+            Some(variant) => wrap_variant(variant, object),
             None => object,
         }
     }
@@ -375,8 +379,8 @@ impl StructEncoder {
     fn insert(&mut self, key: &'static str, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
         match self {
             Self::Object(object) => object.insert(key.to_owned(), encoded),
-            // Its one field is text, which is passed on as a `Value`: `serde_json`'s own serializer would be compiled for
-            // the types of all fields beside this one.
+            // The only field is text. It is passed on as a `Value`, because otherwise
+            // `serde_json`'s serializer would also be compiled for the types of all fields.
             Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(inner, key, &encoded?)?),
         }
     }
@@ -400,7 +404,7 @@ impl ser::SerializeStruct for StructEncoder {
     }
 }
 
-/// Makes the text of a map's key, as `serde_json` does.
+/// Makes the text of a map key, as `serde_json` does.
 struct KeyEncoder;
 
 type NoKey = ser::Impossible<String, EncodeError>;
@@ -511,7 +515,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[derive(Serialize)]
-    enum Kind {
+    enum EncodedEnum {
         Unit,
         Newtype(u8),
         Tuple(u8, f32),
@@ -523,7 +527,7 @@ mod tests {
 
     #[derive(Serialize)]
     struct Outer {
-        kinds: Vec<Kind>,
+        kinds: Vec<EncodedEnum>,
         #[serde(flatten)]
         rest: BTreeMap<char, Wrapped>,
         tuple: (i8, char, &'static str),
@@ -531,9 +535,15 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_form_gets_that_of_serde_json() {
-        let kinds =
-            || vec![Kind::Unit, Kind::Newtype(1), Kind::Tuple(2, 0.1), Kind::Struct { a: None, b: () }];
+    fn a_value_is_encoded_as_serde_json_does() {
+        let kinds = || {
+            vec![
+                EncodedEnum::Unit,
+                EncodedEnum::Newtype(1),
+                EncodedEnum::Tuple(2, 0.1),
+                EncodedEnum::Struct { a: None, b: () },
+            ]
+        };
         let rest = BTreeMap::from([('x', Wrapped(-0.0)), ('y', Wrapped(f64::MAX))]);
         let json = json!({"b": [1, -2, 3.5, null, true], "a": {"": u64::MAX}});
         let outer = Outer { kinds: kinds(), rest, tuple: (-1, 'c', "d"), json };
@@ -551,12 +561,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_none_is_told_with_its_place() {
-        let of_kind = |value: f32| BTreeMap::from([("k", vec![Kind::Unit, Kind::Tuple(1, value)])]);
-        for (error, said) in [
+    fn an_error_names_the_place_of_the_part_without_a_json_form() {
+        let nested =
+            |value: f32| BTreeMap::from([("k", vec![EncodedEnum::Unit, EncodedEnum::Tuple(1, value)])]);
+        for (error, message) in [
             (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
             (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),
-            (to_json(&of_kind(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
+            (to_json(&nested(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
             (
                 to_json(&[u128::MAX]),
                 "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept from \
@@ -567,7 +578,7 @@ mod tests {
                 "holds a map at `a` whose keys are neither text nor numbers",
             ),
         ] {
-            assert_eq!(error.unwrap_err().to_string(), said);
+            assert_eq!(error.unwrap_err().to_string(), message);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in a run: a kind to act on, the agent and its path, and what to do about it.
+//! [`Error`]: a failure of a run, with a kind to act on, the agent and its path, and a remedy.
 
 use crate::Path;
 use crate::model_error::{ModelError, ModelErrorKind};
@@ -6,15 +6,15 @@ use crate::spec::BudgetError;
 use std::error::Error as StdError;
 use std::fmt;
 
-/// A source error as it is kept.
+/// The source of an error, boxed.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// The result of anything in this crate; the second argument may be replaced.
+/// The result of a fallible function of this crate; the second argument may be replaced.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a run, and where.
+/// A failure of a run, with its place.
 ///
-/// Shown, it names the agent with its path, the fact, and what to do:
+/// The text of an error names the agent with its path, the fact, and the remedy:
 ///
 /// ```
 /// # use adk_core as adk;
@@ -28,9 +28,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// );
 /// ```
 #[non_exhaustive]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorData>);
 
-struct Inner {
+struct ErrorData {
     kind: ErrorKind,
     message: String,
     help: Option<String>,
@@ -38,7 +38,7 @@ struct Inner {
     source: Option<BoxError>,
 }
 
-/// What kind of failure.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -51,176 +51,187 @@ pub enum ErrorKind {
     Timeout,
     /// An agent or tool panicked.
     Panic,
-    /// A prompt, a parameter or an input reads a key that holds no value.
+    /// A prompt, a parameter or an input reads a key without a value.
     KeyMissing,
-    /// A key holds a value of another type than its reader wants.
+    /// A key holds a value of another type than its reader expects.
     KeyType,
     /// The list of an `each` holds more elements than its `max`.
     ListTooLong,
-    /// A prompt names an artifact that is not there.
+    /// A prompt names an artifact that does not exist.
     ArtifactMissing,
-    /// An artifact is asked for, and the runner keeps none ([`NoArtifacts`](crate::NoArtifacts)).
+    /// A program asked for an artifact, but the runner keeps none
+    /// ([`NoArtifacts`](crate::NoArtifacts)).
     NoArtifactStore,
-    /// Memory is searched or added to, and the runner has no [`MemoryService`](crate::memory::MemoryService).
+    /// A program searched memory or added to it, but the runner has no
+    /// [`MemoryService`](crate::memory::MemoryService).
     NoMemoryService,
     /// A value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
-    /// A value that was to be kept has no form in JSON, such as NaN, an infinity or an integer of more than 64 bits.
+    /// A value that should be stored has no form in JSON, such as NaN, an infinity or an integer of
+    /// more than 64 bits.
     NotJson,
-    /// An app, a user or a session has an id that not every store can keep; see
+    /// The id of an app, a user or a session is not one that every store can keep; see
     /// [`SessionKey::check`](crate::store::session::SessionKey::check).
     IdInvalid,
-    /// An agent ended without having written its declared key.
+    /// An agent ended without writing its declared key.
     KeyNotWritten,
-    /// An agent, tool or callback writes a key that it has not announced.
+    /// An agent, tool or callback wrote a key that it does not announce.
     KeyUnannounced,
-    /// An agent ended without its declared key, since its model gave no answer.
+    /// An agent ended without its declared key, because its model gave no answer.
     NoAnswer(NoAnswerKind),
     /// The answer of a model does not fit the agent's output type.
     OutputInvalid,
-    /// A loop was to be ended by an agent that had not announced it, or outside of any loop.
+    /// An agent tried to end a loop without announcing the exit, or outside of any loop.
     UnexpectedExit,
-    /// A transfer to an agent that is not there, or that may not be handed over to.
+    /// A transfer names an agent that does not exist, or one that control may not be handed over
+    /// to.
     Transfer,
-    /// A workflow has used up a number of its `#[bounds(...)]`, or its time.
+    /// A workflow exceeded a limit of its `#[bounds(...)]`, or its time.
     BoundsExceeded,
-    /// What a run, a block or an agent may use, its `budget`, is not enough for what is to be done.
+    /// The `budget` of a run, a block or an agent does not cover the next call.
     BudgetExceeded,
-    /// More model calls than `RunConfig::max_llm_calls`.
+    /// The run made more model calls than `RunConfig::max_llm_calls`.
     LlmCallsExceeded,
-    /// More model calls of one agent than its `max_turns`.
+    /// An agent made more model calls than its `max_turns`.
     TurnsExceeded,
     /// The run took longer than its `RunConfig::deadline`.
     DeadlineExceeded,
-    /// The input of a run that was asked for by the name of its workflow does not fit. Nothing was begun.
+    /// The input of a run that was requested by the name of its workflow does not fit. No run has
+    /// begun.
     InputInvalid,
     /// The message of the user is empty.
     EmptyInput,
     /// A message for a live run came after its queue was closed.
     QueueClosed,
-    /// A live run of a tree that holds a loop or a parallel block; the message begins with `live-loop`.
+    /// A live run was started on a tree with a loop or a parallel block; the message begins with
+    /// `live-loop`.
     LiveLoop,
-    /// A toolset gave no tools that the agent can use.
+    /// A toolset supplied no tools that the agent can use.
     Toolset(ToolsetErrorKind),
-    /// An agent of another program gave no result.
+    /// An agent of another program returned no result.
     Remote(RemoteErrorKind),
     /// An agent has no model.
     NoModel,
-    /// A tool or agent takes a resource that the runner does not give.
+    /// A tool or agent takes a resource that the runner does not have.
     ResourceMissing,
-    /// A value that was to configure something is out of its range.
+    /// A configured value is out of range.
     Config,
-    /// Something was set or added after the declaration that voids what was checked there, such as a tool of an agent
-    /// without `tools: [..]`. The run is refused before its first model call.
+    /// A setting after the declaration voids the checks of the declaration, such as a tool for an
+    /// agent without `tools: [..]`. The run is refused before its first model call.
     Unchecked,
-    /// A session or artifact store failed, or was asked for what it does not have.
+    /// A session or artifact store failed, or does not have the requested data.
     Store(StoreErrorKind),
     /// The run waits for a value from outside.
     Paused,
-    /// A resumed run does not do what its record says.
+    /// A resumed run does not do what its record contains.
     Diverged,
-    /// A workflow is not of the shape any more that its run was begun with.
+    /// The workflow no longer has the shape with which its run was begun.
     TopologyChanged,
-    /// There is no run of that id.
+    /// A run of that id does not exist.
     UnknownRun,
-    /// A run of the id that [`RunRequest::run_id`](crate::RunRequest::run_id) names exists already. Nothing was begun.
+    /// A run of the id that [`RunRequest::run_id`](crate::RunRequest::run_id) names exists already.
+    /// No run has begun.
     RunExists,
-    /// Somebody else drives the run.
+    /// Another process or stream drives the run.
     RunBusy,
-    /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns) says not to wait for it.
+    /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns)
+    /// forbids waiting for it.
     SessionBusy,
     /// The run was cancelled, see [`Runner::cancel`](crate::Runner::cancel).
     Cancelled,
-    /// Nobody waits under that id.
+    /// A wait of that id is not open.
     UnknownWait,
-    /// A wait was answered before: the first answer counts.
+    /// A wait has an answer already: the first answer counts.
     Answered,
-    /// An answer does not fit what is waited for. The wait is still open.
+    /// An answer does not fit the awaited type. The wait is still open.
     AnswerInvalid,
-    /// A wait names in `by` who may answer it, and the answer came from another caller. The wait is still open.
+    /// The `by` of a wait excludes the caller who answered. The wait is still open.
     WrongAnswerer,
-    /// Nobody has answered a wait in time, and it has no default.
+    /// A wait got no answer in time, and has no default.
     Expired,
 }
 
-/// Why a model gave no answer. It or its provider decided so, and the call itself was successful.
+/// The reason why a model gave no answer. The model or its provider decided so, and the call itself
+/// was successful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoAnswerKind {
-    /// A safety filter of the provider withheld it.
+    /// A safety filter of the provider withheld the answer.
     Safety,
     /// The model refused.
     Refused,
-    /// The provider prohibits such content: blocked words, personal data.
+    /// The provider prohibits the content: blocked words, personal data.
     Prohibited,
-    /// It repeated a text that is protected.
+    /// The model repeated a protected text.
     Recitation,
     /// The model called a tool in a form that the provider could not read.
     MalformedCall,
     /// The reply is empty.
     Empty,
-    /// The limit of output tokens was reached before the answer, or in the middle of calls of tools.
+    /// The limit of output tokens was reached before the answer, or in the middle of tool calls.
     CutOff,
-    /// Another reason; the message has the provider's word for it.
+    /// Another reason; the message contains the provider's word for it.
     Other,
 }
 
-/// Why a toolset gave no tools.
+/// The reason why a toolset supplied no tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolsetErrorKind {
-    /// Its server cannot be started or reached, or gave no answer in time. Later it may work.
+    /// The server of the toolset cannot be started or reached, or did not answer in time. A later
+    /// call may work.
     Unavailable,
-    /// It offers what an agent cannot take: a name twice, a name of the runtime's own, a schema that is none, too much.
+    /// The toolset offers tools that an agent cannot use: a name twice, a reserved name, an invalid
+    /// schema, too many.
     Invalid,
-    /// It offers other tools than those that the workflow was compiled with.
+    /// The toolset offers other tools than those that the workflow was compiled with.
     Changed,
 }
 
-/// Why an agent of another program gave no result.
+/// The reason why an agent of another program returned no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RemoteErrorKind {
-    /// It cannot be reached, or has too much to do. Later it may work.
+    /// The agent cannot be reached, or is overloaded. A later call may work.
     Unavailable,
-    /// It does not know who asks, or grants too little.
+    /// The agent does not know the caller, or does not permit the call.
     Unauthorized,
-    /// It takes no such request.
+    /// The agent does not accept the request.
     Refused,
-    /// It has worked on it, and has failed or was cancelled.
+    /// The agent accepted the request, then failed or was cancelled.
     Failed,
-    /// It does not keep to its protocol.
+    /// The agent violates its protocol.
     Invalid,
 }
 
-/// Why a store failed.
+/// The reason why a store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// There is something of that name already.
+    /// The name is in use.
     Exists,
-    /// What was asked for is not there, or was deleted in the meantime.
+    /// The requested data does not exist, or was deleted in the meantime.
     Missing,
-    /// Somebody else holds a lock for longer than is waited for. Later it may work.
+    /// Another user of the store holds a lock longer than the timeout. A later call may work.
     Locked,
-    /// What is to be stored is larger than is allowed.
+    /// The data is larger than the limit.
     TooLarge,
-    /// There is no room left on the disk.
+    /// The disk is full.
     Full,
-    /// The store cannot be written: its file, its folder or the user has no permission to.
+    /// The store cannot be written: its file, its folder or the user lacks the permission.
     ReadOnly,
-    /// What is stored is damaged, or is not what this store writes.
+    /// The stored data is damaged, or was not written by this store.
     Corrupt,
-    /// The store cannot be reached, or was shut down in the middle. Later it may work.
+    /// The store cannot be reached, or was shut down during the call. A later call may work.
     Unavailable,
-    /// The store was lost in the middle of a commit: whether it has written is not known. What was written stays written.
+    /// The store was lost during a commit, and may have committed. A committed write stays written.
     OutcomeUnknown,
-    /// The file of the store is not where it has to be: it was deleted, renamed or replaced while the store was open, or it
-    /// has a second name by a hard link. Nothing is read or written.
+    /// The file of the store is not at its place: it was deleted, renamed or replaced while the
+    /// store was open, or has a second name by a hard link. The store neither reads nor writes.
     Misplaced,
     /// The run belongs to another process by now: this one must not write for it any more.
     Fenced,
@@ -229,13 +240,13 @@ pub enum StoreErrorKind {
 }
 
 impl Error {
-    /// An error of that kind; the place is added where it is raised.
+    /// Creates an error of a kind; the runtime adds the place where the error is raised.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), help: None, path: None, source: None }))
+        Self(Box::new(ErrorData { kind, message: message.into(), help: None, path: None, source: None }))
     }
 
-    /// Any error of an agent's own. `?` makes it of the errors of the standard library and of JSON; for those of other crates
-    /// write `.map_err(Error::other)?`.
+    /// Wraps any error of an agent. `?` does it for the errors of the standard library and of JSON;
+    /// for the errors of other crates write `.map_err(Error::other)?`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -256,55 +267,56 @@ impl Error {
         this
     }
 
-    /// Says what to do about it.
+    /// Sets the remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
         self
     }
 
-    /// Adds its cause.
+    /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Says where it happened, unless that is known already.
+    /// Sets the place, unless it is set already.
     #[must_use]
     pub fn at(mut self, path: &Path) -> Self {
         self.0.path.get_or_insert_with(|| path.clone());
         self
     }
 
-    /// The same error without its source.
+    /// Copies the error without its source.
     pub(crate) fn copy(&self) -> Self {
-        let Inner { kind, message, help, path, .. } = &*self.0;
+        let ErrorData { kind, message, help, path, .. } = &*self.0;
         let (message, help, path) = (message.clone(), help.clone(), path.clone());
-        Self(Box::new(Inner { kind: *kind, message, help, path, source: None }))
+        Self(Box::new(ErrorData { kind: *kind, message, help, path, source: None }))
     }
 
-    /// What kind of failure.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The fact, without place and remedy.
+    /// Returns the fact, without place and remedy.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
 
-    /// Where it happened; its last segment is the agent.
+    /// Returns the place; its last segment is the agent.
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_ref()
     }
 
-    /// Whether the store failed, and not the run: then the run is left as it is, and goes on when it is resumed.
+    /// Returns true if the store failed, not the run: the run stays as it is, and continues when it
+    /// is resumed.
     pub fn is_of_store(&self) -> bool {
         use StoreErrorKind::{
             Corrupt, Fenced, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable,
@@ -317,7 +329,8 @@ impl Error {
         )
     }
 
-    /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
+    /// Returns true if the error ends the run despite any enclosing block, because the error is not
+    /// about the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
         use ErrorKind::{
             BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy,
@@ -337,7 +350,7 @@ impl Error {
             )
     }
 
-    /// Whether the same run may succeed later without a change.
+    /// Returns true if the same run may succeed later without a change.
     pub fn is_retryable(&self) -> bool {
         use ModelErrorKind::*;
         matches!(
@@ -368,7 +381,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `fn main() -> adk::Result<()>` prints this: people read it.
+        // `fn main() -> adk::Result<()>` prints this for people.
         let shown = self.to_string();
         f.write_str(&shown)?;
         let mut source = self.source();
@@ -393,7 +406,7 @@ impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         use ModelErrorKind::*;
         let kind = error.kind();
-        let of_kind = match kind {
+        let kind_help = match kind {
             UnknownModel => Some("check the name of the model"),
             MissingKey => Some("set it in the environment, or use `Rehearsal` for a dry run"),
             Unauthorized => Some("check the key of the provider in the environment"),
@@ -409,7 +422,7 @@ impl From<ModelError> for Error {
             }
             Other => None,
         };
-        let help = error.help().or(of_kind).map(str::to_owned);
+        let help = error.help().or(kind_help).map(str::to_owned);
         let this = Self::new(ErrorKind::Model(kind), error.message()).with_source(error);
         match help {
             Some(help) => this.with_help(help),
@@ -418,7 +431,7 @@ impl From<ModelError> for Error {
     }
 }
 
-// Not for all errors: `Error` is one itself.
+// A generic impl would conflict with `From<Error>`, because `Error` is an error too.
 macro_rules! from_foreign {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for Error {
@@ -440,7 +453,7 @@ mod tests {
     use crate::models::model::{ModelProvider as _, NoProvider};
 
     #[test]
-    fn an_error_of_a_model_says_what_to_do_once() {
+    fn an_error_of_a_model_shows_its_remedy_once() {
         let error = Error::from(ModelError::new(ModelErrorKind::Unavailable, "overloaded"));
         assert!(error.help().is_some_and(|help| help.contains("try again later")), "{error}");
 
@@ -448,12 +461,12 @@ mod tests {
         assert_eq!(model.to_string(), "no key; help: set `X_KEY`");
         let error = Error::from(model);
         assert_eq!((error.message(), error.help()), ("no key", Some("set `X_KEY`")));
-        // The source says nothing that was not said.
+        // The source adds no new text.
         assert_eq!(format!("{error:?}"), "no key; help: set `X_KEY`");
     }
 
     #[test]
-    fn a_name_without_a_provider_says_which_feature_to_add() {
+    fn the_error_for_a_missing_provider_names_the_feature_to_add() {
         let error = NoProvider.model("gemini-2.5-flash").map(drop).map_err(Error::from).unwrap_err();
         assert!(error.help().is_some_and(|help| help.contains("the feature `genai`")), "{error}");
     }

@@ -1,10 +1,11 @@
-//! How an agent ended, and how a loop did.
+//! [`Flow`] and [`LoopEnd`]: how an agent ended, and how a loop ended.
 
 use crate::{Name, Path};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How an agent ended. An exit is the `break` of the innermost loop around it, or of the loop of that name.
+/// The way an agent ended. An exit is the `break` of the innermost enclosing loop, or of the loop
+/// with that name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
@@ -13,12 +14,12 @@ pub enum Flow {
     Continue,
     /// The innermost loop ends.
     Exit,
-    /// The enclosing loop of that name ends.
+    /// The enclosing loop with that name ends.
     ExitTo(Name),
 }
 
 impl Flow {
-    /// Exits when it holds.
+    /// Returns `Exit` if `done` is true, otherwise `Continue`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -30,12 +31,13 @@ impl Flow {
     }
 }
 
-/// What a function returns that holds a `Flow`. One bound for a method, where it could have an impl for each of them: of a type that
-/// does not exist rustc finds that it fits every impl, and says so.
+/// A return value of a function that contains a `Flow`. A method needs this one bound instead of an
+/// impl for each type: rustc finds that a type that does not exist fits every impl, and reports an
+/// ambiguity.
 pub trait Flowing {
-    /// What is left without it.
+    /// The value without the `Flow`.
     type Value;
-    /// Takes the `Flow` off.
+    /// Separates the value from the `Flow`.
     fn split(self) -> (Self::Value, Flow);
 }
 
@@ -59,9 +61,9 @@ impl<T> Flowing for (T, Flow) {
 pub struct LoopEnd {
     /// The path of the loop, without its own round.
     pub path: Path,
-    /// How many rounds were begun.
+    /// The number of rounds that were begun.
     pub rounds: u32,
-    /// Why it ended.
+    /// The reason.
     pub reason: LoopEndReason,
 }
 
@@ -70,20 +72,20 @@ pub struct LoopEnd {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LoopEndReason {
-    /// It had run its most rounds.
+    /// The loop had run its maximum of rounds.
     Max,
-    /// Its `until` key was true.
+    /// The `until` key was true.
     Until,
-    /// A `break`.
+    /// A `break` ended the loop.
     Break,
-    /// An agent ended it.
+    /// An agent ended the loop.
     Escalated {
         /// The path of that agent.
         by: Path,
     },
 }
 
-/// For people: `writing/refinement ended in round 2, by refiner`.
+/// The text for people: `writing/refinement ended in round 2, by refiner`.
 impl fmt::Display for LoopEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ended in round {}, ", self.path, self.rounds)?;

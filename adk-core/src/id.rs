@@ -1,4 +1,5 @@
-//! Ids of runs and events: UUID version 7, sortable by time, unique over processes, without a system call of their own.
+//! [`RunId`] and [`EventId`]: UUIDs of version 7, sortable by time and unique across processes.
+//! Making one needs no system call for randomness.
 
 use crate::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
-/// The id of an event, given by commit. Ids of one session sort in the order of its log.
+/// The id of an event, assigned by commit. The ids of one session sort in the order of its log.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(Uuid);
 
-/// The id of a run; ADK's invocation id. Printed with ADK's prefix, `e-...`.
+/// The id of a run; ADK's invocation id. Its text has ADK's prefix, `e-...`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(Uuid);
 
@@ -22,12 +23,13 @@ pub struct RunId(Uuid);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdSeed(u64);
 
-/// How many events of a session there may be in one microsecond.
+/// The largest number of events of a session in one microsecond.
 pub(crate) const MOST: u16 = 1 << 12;
 
 impl IdSeed {
     pub(crate) fn new() -> Self {
-        // The standard library seeds its hasher from the system once; that is all the randomness needed.
+        // The standard library seeds its hasher from the system once; more randomness is not
+        // needed.
         static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         static RUNS: AtomicU64 = AtomicU64::new(0);
         Self(STATE.hash_one((RUNS.fetch_add(1, Ordering::Relaxed), std::process::id())))
@@ -37,18 +39,20 @@ impl IdSeed {
         RunId(self.at(micros, MOST - 1))
     }
 
-    /// The number of a claim, which no other process makes: 48 random bits, above the numbers 0 and 1.
+    /// Returns the number of a claim, which no other process makes: 48 random bits, above the
+    /// numbers 0 and 1.
     pub(crate) fn claim(self) -> u64 {
         (self.0 >> 16) + 2
     }
 
-    /// `nth` counts the events of the session within the microsecond, so that ids sort as its log over all runs.
+    /// Returns the id of an event. `nth` counts the events of the session within the microsecond,
+    /// so that the ids of all runs sort in the order of the log.
     pub(crate) fn event(self, micros: u64, nth: u16) -> EventId {
         EventId(self.at(micros, nth))
     }
 
-    /// Milliseconds in the 48 bits that the standard gives them, the microseconds within in the next 12, then
-    /// the number (12 bits) and the random bits.
+    /// Puts milliseconds into the first 48 bits, as the standard says, then the microseconds within
+    /// into 12, `nth` into 12, and random bits into the rest.
     fn at(self, micros: u64, nth: u16) -> Uuid {
         let time = u128::from(micros / 1000) << 80 | u128::from(micros % 1000) << 64;
         let rest = u128::from(nth & (MOST - 1)) << 50 | u128::from(self.0 >> 14);
@@ -57,37 +61,39 @@ impl IdSeed {
 }
 
 impl EventId {
-    /// Whether this is the id of an event that was not committed.
+    /// Returns true if this is the id of an event that was not committed.
     pub fn is_nil(&self) -> bool {
         self.0.is_nil()
     }
 
-    /// The 128 bits.
+    /// Returns the 128 bits.
     pub fn as_u128(&self) -> u128 {
         self.0.as_u128()
     }
 }
 
 impl RunId {
-    /// The id of a run that begins now.
+    /// Creates the id of a run that begins now.
     #[allow(clippy::new_without_default, reason = "the default is nil")]
     pub fn new() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         IdSeed::new().run(u64::try_from(now.as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// The 128 bits.
+    /// Returns the 128 bits.
     pub fn as_u128(&self) -> u128 {
         self.0.as_u128()
     }
 
-    /// What it is printed as, without the machinery of formats: each run of its own makes the id of a session.
+    /// Returns the text of the id without the formatting machinery, because each run without a
+    /// session makes a session id from it.
     pub(crate) fn text(self) -> String {
         ["e-", self.0.hyphenated().encode_lower(&mut Uuid::encode_buffer())].concat()
     }
 }
 
-/// The bits of a text that is no UUID, always the same: FNV-1a. An id of another program may be anything.
+/// Returns 128 bits of a text that is not a UUID, always the same ones: FNV-1a. Ids of other
+/// programs may be any text.
 fn hash(text: &str) -> Uuid {
     const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
     const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -95,7 +101,8 @@ fn hash(text: &str) -> Uuid {
 }
 
 impl EventId {
-    /// The id for a text: its UUID, otherwise one that is made of the text. Nothing is nil.
+    /// Returns the id for a text: its UUID, or else a hash of the text. An empty text gives the nil
+    /// id.
     pub fn of_text(text: &str) -> Self {
         match text {
             "" => Self::default(),
@@ -105,7 +112,8 @@ impl EventId {
 }
 
 impl RunId {
-    /// The id for a text: its UUID, otherwise one that is made of the text. Nothing is nil.
+    /// Returns the id for a text: its UUID, or else a hash of the text. An empty text gives the nil
+    /// id.
     pub fn of_text(text: &str) -> Self {
         match text {
             "" => Self::default(),
@@ -137,7 +145,8 @@ impl FromStr for RunId {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.strip_prefix("e-").unwrap_or(text).parse().map(Self).map_err(|_| {
-            Error::other(format!("`{text}` is no id of a run")).with_help("`runner.runs(...)` lists the runs")
+            Error::other(format!("`{text}` is not the id of a run"))
+                .with_help("list the runs with `runner.runs(...)`")
         })
     }
 }
@@ -172,7 +181,6 @@ mod tests {
     fn ids_sort_by_time_then_number_and_survive_text() {
         let seed = IdSeed::new();
         let places = [(1_000_000, 7), (1_000_000, 8), (1_000_001, 0), (1_000_999, MOST - 1), (1_001_000, 0)];
-        // Whatever the runs are.
         let ids = places.map(|(micros, nth)| IdSeed::new().event(micros, nth));
         assert!(ids.is_sorted());
         assert_eq!(ids[0].to_string().parse(), Ok(ids[0]));
@@ -180,7 +188,10 @@ mod tests {
         assert!(run.to_string().starts_with("e-"));
         assert_eq!(run.to_string().parse::<RunId>().expect("an id"), run);
         let error = "e-12".parse::<RunId>().expect_err("it is too short");
-        assert_eq!(error.to_string(), "`e-12` is no id of a run; help: `runner.runs(...)` lists the runs");
+        assert_eq!(
+            error.to_string(),
+            "`e-12` is not the id of a run; help: list the runs with `runner.runs(...)`"
+        );
         assert_eq!(Uuid::from_u128(run.as_u128()).get_version_num(), 7);
     }
 

@@ -1,4 +1,4 @@
-//! Why a call of a model failed, sorted by what can be done about it.
+//! [`ModelError`]: a failed call of a model, sorted by the possible remedies.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,12 +13,12 @@ pub struct ModelError {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What kind of failure, which says what to do.
+/// The kind of a failed call of a model. It decides the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// No provider has a model of that name.
+    /// No provider has a model with that name.
     UnknownModel,
     /// No key for the provider.
     MissingKey,
@@ -28,11 +28,12 @@ pub enum ModelErrorKind {
     RateLimited,
     /// The provider failed (5xx) or is overloaded; retried.
     Unavailable,
-    /// The connection could not be made or broke before anything was said; retried.
+    /// The connection could not be made, or broke before the first byte of the answer; retried.
     Connection,
-    /// The stream broke in the middle of the answer; not retried, since a part was handed on already.
+    /// The stream broke in the middle of the answer; not retried, because a part was passed on
+    /// already.
     BrokenStream,
-    /// No answer in the agent's `timeout`; retried.
+    /// No answer within the agent's `timeout`; retried.
     Timeout,
     /// The provider did not understand the request (other 4xx).
     InvalidRequest,
@@ -43,64 +44,64 @@ pub enum ModelErrorKind {
 }
 
 impl ModelError {
-    /// An error with the provider's words.
+    /// Creates an error with the provider's message.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), help: None, retry_after: None, source: None }
     }
 
-    /// Says what to do about it, where that is more than the kind tells.
+    /// Adds a remedy, if it is more specific than the remedy of the kind.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The time that the provider asks to wait.
+    /// Sets the time that the provider asks to wait.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// The cause.
+    /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// What kind of failure.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }
 
-    /// The fact, without remedy.
+    /// Returns the fact, without the remedy.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do about it, where that is more than the kind tells.
+    /// Returns the remedy, if it is more specific than the remedy of the kind.
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// An error with another message and this one as its cause.
-    pub(crate) fn reworded(self, message: String) -> Self {
+    /// Returns an error with another message and this error as its cause.
+    pub(crate) fn with_message(self, message: String) -> Self {
         let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
         Self { kind, message, help, retry_after, source: Some(self.into()) }
     }
 
-    /// The time that the provider asks to wait.
+    /// Returns the time that the provider asks to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Whether the provider has refused it for load.
+    /// Returns true if the provider refused the call because of load.
     pub(crate) fn is_load(&self) -> bool {
         matches!(self.kind, ModelErrorKind::RateLimited | ModelErrorKind::Unavailable)
     }
 
-    /// Whether the same call may succeed later.
+    /// Returns true if the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
         use ModelErrorKind::*;
         matches!(self.kind, RateLimited | Unavailable | Connection | Timeout)

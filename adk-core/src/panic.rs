@@ -1,19 +1,21 @@
-//! A panic of an agent or a tool is an error of the run, not the end of the process.
+//! Conversion of panics: a panic of an agent or a tool is an error of the run, not the end of the
+//! process.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Runs a future; a panic in it is its message. The future is not polled again after that.
-pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
-    Caught(pin!(future)).await
+/// Runs a future, and returns the message of a panic in it. The future is not polled again after a
+/// panic.
+pub(crate) async fn catch_panic<F: Future>(future: F) -> Result<F::Output, String> {
+    CatchPanic(pin!(future)).await
 }
 
-/// [`caught`] for a future that is pinned already.
-pub(crate) struct Caught<F>(pub(crate) F);
+/// The future of [`catch_panic`], for a future that is pinned already.
+pub(crate) struct CatchPanic<F>(pub(crate) F);
 
-impl<F: Future + Unpin> Future for Caught<F> {
+impl<F: Future + Unpin> Future for CatchPanic<F> {
     type Output = Result<F::Output, String>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
@@ -24,8 +26,9 @@ impl<F: Future + Unpin> Future for Caught<F> {
     }
 }
 
-/// Runs work that blocks on the pool for such work, in the current span; a panic in it is its message.
-pub(crate) async fn blocking<T: Send + 'static>(
+/// Runs blocking work on tokio's blocking pool, in the current span. Returns the message of a panic
+/// in it.
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
     let span = tracing::Span::current();
@@ -38,7 +41,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// The text that a panic was raised with.
+/// Returns the message of a panic.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
@@ -50,15 +53,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_its_message() {
-        assert_eq!(caught(async { 1 }).await, Ok(1));
-        assert_eq!(caught(async { panic!("no {}", 1) }).await, Err::<(), _>("no 1".to_owned()));
+        assert_eq!(catch_panic(async { 1 }).await, Ok(1));
+        assert_eq!(catch_panic(async { panic!("no {}", 1) }).await, Err::<(), _>("no 1".to_owned()));
         let later = async {
             tokio::task::yield_now().await;
             panic!("later")
         };
-        assert_eq!(caught(later).await, Err::<(), _>("later".to_owned()));
-        assert_eq!(blocking(|| -> u8 { panic!("there") }).await, Err("there".to_owned()));
+        assert_eq!(catch_panic(later).await, Err::<(), _>("later".to_owned()));
+        assert_eq!(run_blocking(|| -> u8 { panic!("there") }).await, Err("there".to_owned()));
         let odd = async { std::panic::panic_any(7) };
-        assert_eq!(caught(odd).await, Err::<(), _>("no message".to_owned()));
+        assert_eq!(catch_panic(odd).await, Err::<(), _>("no message".to_owned()));
     }
 }

@@ -1,4 +1,5 @@
-//! Where in the tree something happens: a linked node with its round, made into text only when it is printed or stored.
+//! [`Path`]: a place in the tree, as a linked node with its round. It becomes text only when it is
+//! printed or stored.
 
 use crate::Name;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,24 +7,26 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A place in the tree with its loop rounds, such as `iterative_writing/refinement#2/critic`: the second round.
+/// A place in the tree with its loop rounds, such as `iterative_writing/refinement#2/critic`: the
+/// second round.
 ///
-/// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share everything.
-// Nowhere is no node: every event begins there.
+/// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share the nodes.
+// The empty path has no node: every event begins with it.
 #[derive(Clone, Default)]
 pub struct Path(Option<Arc<Node>>);
 
 struct Node {
-    /// Nowhere for a root.
+    /// The parent; empty for a root.
     parent: Path,
     name: Name,
     at: At,
-    /// In a branch of the parallel block that this node is: the number of the branch, in the order of the source. No part of the
-    /// text, and equal paths may differ in it.
+    /// The number of the branch in source order, if the path leads into a branch of the parallel
+    /// block that this node is. The text does not contain it, and equal paths may differ in it.
     branch: Option<u32>,
 }
 
-/// Without recursion, since the text of a path may come from anywhere and be of any length.
+/// Drops the parents without recursion, because the text of a path may come from outside and be of
+/// any length.
 impl Drop for Node {
     fn drop(&mut self) {
         let mut parent = self.parent.0.take();
@@ -53,26 +56,27 @@ impl PartialEq for Path {
 
 impl Eq for Path {}
 
-/// Which run of a block a path goes through.
+/// The execution of a node that a path leads through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The only one.
+    /// The only execution.
     Once,
     /// A round of a loop, or an attempt of a `try`, counted from 1.
     Round(u32),
     /// An element of an `each`, counted from 0.
     Item(u32),
-    /// A further turn of an agent that was handed back to, counted from 1: `triage@2` is the second.
+    /// A further turn of an agent that control was returned to, counted from 1: `triage@2` is the
+    /// second.
     Turn(u32),
 }
 
 impl Path {
-    /// The root of a tree.
+    /// Creates the root of a tree.
     pub fn root(name: impl Into<Name>) -> Self {
         Self::node(Self(None), name.into(), At::Once)
     }
 
-    /// A node below this one.
+    /// Returns the path of a node inside this one.
     pub fn child(&self, name: Name, at: At) -> Self {
         let parent = match self.0 {
             Some(_) => self.clone(),
@@ -81,7 +85,7 @@ impl Path {
         Self::node(parent, name, at)
     }
 
-    /// Another run of this node.
+    /// Returns the path of another execution of this node.
     pub(crate) fn with(&self, at: At) -> Self {
         let parent = self.parent().cloned().unwrap_or_default();
         Self::node(parent, self.name().clone(), at)
@@ -91,14 +95,14 @@ impl Path {
         Self(Some(Arc::new(Node { parent, name, at, branch: None })))
     }
 
-    /// The same place in a branch of the parallel block that it is.
+    /// Returns the path with the number of a branch, for the parallel block that this node is.
     pub(crate) fn in_branch(&self, branch: u32) -> Self {
         let parent = self.parent().cloned().unwrap_or_default();
         let (name, at) = (self.name().clone(), self.at());
         Self(Some(Arc::new(Node { parent, name, at, branch: Some(branch) })))
     }
 
-    /// The number of the branch or the element that this node leads into.
+    /// Returns the number of the branch or the element that this node leads into.
     fn part(&self) -> Option<u32> {
         let node = self.0.as_ref()?;
         match node.at {
@@ -107,7 +111,8 @@ impl Path {
         }
     }
 
-    /// The blocks around this place whose parts run at the same time, outermost first, each with the number of its part.
+    /// Returns the enclosing blocks with concurrent parts, outermost first, each with the number of
+    /// the part.
     pub(crate) fn parts(&self) -> Vec<(&Path, u32)> {
         let nodes = std::iter::successors(Some(self), |path| path.parent());
         let mut parts: Vec<_> = nodes.filter_map(|node| Some((node, node.part()?))).collect();
@@ -115,13 +120,13 @@ impl Path {
         parts
     }
 
-    /// Whether two nodes are parts of one block.
+    /// Returns true if both nodes are parts of one block.
     pub(crate) fn is_beside(&self, other: &Self) -> bool {
         self.name() == other.name() && self.parent() == other.parent()
     }
 
-    /// The branches of parallel blocks around this place, each as the depth of its block and its number in the order of the
-    /// source: what the text of a path does not say.
+    /// Returns the enclosing branches of parallel blocks, each as the depth of its block and its
+    /// number in source order. The text of a path does not contain them.
     pub(crate) fn branches(&self) -> Vec<(u32, u32)> {
         let nodes = std::iter::successors(Some(self), |path| path.parent());
         let mut branches: Vec<_> = nodes.map(|node| node.0.as_ref().and_then(|node| node.branch)).collect();
@@ -129,7 +134,7 @@ impl Path {
         (0..).zip(branches).filter_map(|(depth, branch)| Some((depth, branch?))).collect()
     }
 
-    /// The same path in these branches.
+    /// Returns the path with these branches.
     pub(crate) fn with_branches(&self, branches: &[(u32, u32)]) -> Self {
         let mut nodes: Vec<_> = std::iter::successors(Some(self), |path| path.parent()).collect();
         nodes.reverse();
@@ -142,24 +147,24 @@ impl Path {
         path
     }
 
-    /// The last name: that of the agent or block itself.
+    /// Returns the last name: the name of the agent or block.
     pub fn name(&self) -> &Name {
         static NONE: Name = Name::literal("");
         self.0.as_ref().map_or(&NONE, |node| &node.name)
     }
 
-    /// Which run of this node.
+    /// Returns which execution of the node the path leads through.
     pub fn at(&self) -> At {
         self.0.as_ref().map_or(At::Once, |node| node.at)
     }
 
-    /// The node around this one.
+    /// Returns the enclosing node.
     pub fn parent(&self) -> Option<&Path> {
         self.0.as_ref().map(|node| &node.parent).filter(|parent| parent.0.is_some())
     }
 
-    /// The round of the innermost loop around this place, or the attempt of a `try` inside of it, counted from 0; `None`
-    /// outside of both.
+    /// Returns the round of the innermost enclosing loop, or the attempt of a `try` inside the
+    /// loop, counted from 0; `None` outside of both.
     pub fn iteration(&self) -> Option<u32> {
         let mut node = Some(self);
         while let Some(path) = node {
@@ -203,7 +208,7 @@ impl Serialize for Path {
     }
 }
 
-/// The text of a path that is none.
+/// The error for a text that is not a path.
 #[derive(Debug)]
 pub struct PathError(String);
 
@@ -211,7 +216,7 @@ impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no path: expected segments such as `writing/refinement#2/each_1[0]/critic`",
+            "`{}` is not a path; help: write segments such as `writing/refinement#2/each_1[0]/critic`",
             self.0
         )
     }
@@ -254,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_tells_rounds_and_items() {
+    fn a_path_shows_rounds_and_elements() {
         let root = Path::root("writing");
         let round = root.child("refinement".into(), At::Round(2));
         let item = round.child("each_1".into(), At::Item(0)).child("critic".into(), At::Once);

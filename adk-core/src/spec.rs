@@ -1,10 +1,10 @@
-//! The workflow as data (from the crate `adk-workflow-spec`), and what the runtime adds: the shape of a workflow as it is
-//! kept with a run.
+//! The workflow as data (from the crate `adk-workflow-spec`), with [`Topology`]: the shape of a
+//! workflow that a run keeps.
 
 mod key;
 pub(crate) mod schema;
 mod topology;
 
 pub use adk_spec::spec::*;
-pub(crate) use key::{Key, accepts, accepts_of};
+pub(crate) use key::{Key, accepts, type_check};
 pub use topology::Topology;

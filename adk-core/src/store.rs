@@ -1,4 +1,4 @@
-//! Storage: events, sessions, the engine that makes runs survive, and the queue of events to the consumer.
+//! Storage of events, sessions and runs, and the queue of events to the consumer.
 
 pub mod engine;
 pub(crate) mod event;

@@ -1,10 +1,10 @@
-//! Locks whose holders do not panic: a poisoned one is taken as it is.
+//! Locking without errors. Holders of these locks do not panic, so the functions ignore poisoning.
 
 #[cfg(adk_counts)]
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// How many locks this process has taken, in builds with `--cfg adk_counts` alone.
+/// The number of locks that this process has taken; only in builds with `--cfg adk_counts`.
 #[cfg(adk_counts)]
 pub static LOCKS: AtomicU64 = AtomicU64::new(0);
 

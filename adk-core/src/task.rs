@@ -1,12 +1,12 @@
-//! Work in a task of its own: for what has a time limit.
+//! Work in separate tasks, for work with a time limit.
 //!
-//! A run is not polled while its consumer is busy. Work that has a limit must not pay for that time.
+//! A run is not polled while its consumer is busy. Work with a limit must not pay for that time.
 
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Runs a future in a task that ends with this one.
-pub(crate) async fn apart<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+/// Runs a future in a separate task. Dropping this future aborts the task.
+pub(crate) async fn spawn_scoped<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     struct Task<T>(JoinHandle<T>);
     impl<T> Drop for Task<T> {
         fn drop(&mut self) {
@@ -18,16 +18,18 @@ pub(crate) async fn apart<T: Send + 'static>(future: impl Future<Output = T> + S
         Ok(output) => output,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // Aborted: the runtime is shutting down, and nobody polls this again.
+            // The task was aborted: the runtime is shutting down, and does not poll this future
+            // again.
             Err(_) => std::future::pending().await,
         },
     }
 }
 
-/// Runs a future in a task of its own for at most `limit`; `None` when it has not ended by then.
-pub(crate) async fn limited<T: Send + 'static>(
+/// Runs a future in a separate task for at most `limit`; returns `None` if it has not ended by
+/// then.
+pub(crate) async fn spawn_with_timeout<T: Send + 'static>(
     limit: Duration,
     future: impl Future<Output = T> + Send + 'static,
 ) -> Option<T> {
-    apart(tokio::time::timeout(limit, future)).await.ok()
+    spawn_scoped(tokio::time::timeout(limit, future)).await.ok()
 }

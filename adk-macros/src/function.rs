@@ -122,7 +122,7 @@ fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
         let (ty, no) = (types::with_static_lifetimes(param.ty.to_token_stream()), quote!(false));
         let spec = key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &no, &no, &quote!(0));
-        quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
+        quote!(#spec.optional(true).accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     })
 }
 
@@ -147,7 +147,8 @@ fn load(param: &Param, reader: &str) -> TokenStream {
     let (place, ty) =
         (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{reader}>::load"));
-    let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
+    let (arg, rest) =
+        (read("__adk::function::FunctionParam"), code!("NEW.__loader(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }
 
@@ -163,7 +164,7 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let described = quote!(.resources(__ADK_RESOURCES));
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
-        impl __adk::resources::SaysNeeds for #name {}
+        impl __adk::resources::DeclaresNeeds for #name {}
         impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*> __adk::resources::Needs<__R> for #name {}
     };
     Some((described, needs))
@@ -258,8 +259,8 @@ fn output_types(function: &Function) -> TokenStream {
     let inside = if keys::is_plain(function) {
         "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
     } else {
-        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
-        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;"
+        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::TypeFacts::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::TypeFacts::<__AdkPlain>::FLOW }>>::Value;"
     };
     let inside = read(inside);
     quote!(type __AdkOutput = #output; #inside)

@@ -54,11 +54,11 @@ pub(crate) fn implement<'t>(
 /// Returns the number of the type of a key. For a type that is spelled as a `Vec` and may have no
 /// number, the expression also determines whether it is the `Vec` of the standard library.
 pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
-    let number = quote!(__typed::Of::<#ty>::NUMBER);
+    let number = quote!(__typed::KeyFacts::<#ty>::NUMBER);
     let target = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
     let inside = target.trim_start_matches("Vec<").trim_end_matches('>');
     if target.starts_with("Vec<") && !PLAIN.contains(&inside) {
-        quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST))
+        quote!(__typed::listed(#number, __typed::KeyFacts::<#ty>::LIST))
     } else {
         number
     }

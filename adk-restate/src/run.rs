@@ -159,7 +159,7 @@ impl AnswerCall {
     /// Returns the answer to a wait whose deadline has passed.
     pub(crate) fn too_late(app: &str, waiting: Waiting) -> Self {
         let value = waiting.otherwise.unwrap_or_else(|| {
-            let message = "nobody has answered in time, and the wait has no default";
+            let message = "no answer arrived in time, and the wait has no default";
             let error = Error::new(ErrorKind::Expired, message);
             error_to_value(&error.with_help("answer earlier, or give the wait a `default`"))
         });

@@ -62,7 +62,7 @@ const fn valid(number: u64) -> u64 {
 }
 
 /// Returns the number of a type that is spelled as a `Vec`. `list` is the result of the runtime's
-/// `Of` for the type.
+/// `KeyFacts` for the type.
 pub const fn listed(number: u64, list: usize) -> u64 {
     if number == NONE && list == 1 { LISTED } else { number }
 }

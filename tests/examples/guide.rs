@@ -17,7 +17,7 @@ async fn programs_that_run_to_their_end() {
             "long_chat",
             "[summary] The pump was wet and was dried.\nThank you. The model was sent 3 contents.\n",
         ),
-        ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
+        ("cost", "raise `tokens`, or find the cause in the events of the run\n"),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",
@@ -99,7 +99,7 @@ async fn a_worker_runs_what_it_reads() {
     assert!(ran.out.ends_with(": (rehearsed answer of editor)\n"), "{}", ran.out);
     assert_eq!(worker(&["list"]).run().await.good().out, "");
     let ran = worker(&["cancel", "e-00000000-0000-7000-8000-000000000000"]).run().await;
-    assert!(ran.err.contains("there is no run `e-00000000-0000-7000-8000-000000000000`"), "{}", ran.err);
+    assert!(ran.err.contains("run `e-00000000-0000-7000-8000-000000000000` does not exist"), "{}", ran.err);
     let _ = std::fs::remove_file(file);
 }
 

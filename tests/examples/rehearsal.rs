@@ -287,7 +287,7 @@ The end, after 6 words.
         bad.err,
         "\
 error: max_iterations: loop-max: `max_iterations` of block `lp` is -3; help: it is the largest number of rounds, 1 or more
-sub_agents[0]: field-unknown: there is no agent `critic`; help: there is `closing`
+sub_agents[0]: field-unknown: there is no agent `critic`; help: use `closing`
 sub_agents[1].name: name-invalid: an agent has no name; help: give it a `name`
 sub_agents[1].nam: field-unknown: an `LlmAgent` has no field `nam`; help: did you mean `name`?
 "

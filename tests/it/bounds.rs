@@ -118,7 +118,7 @@ async fn tool_calls_are_held_before_they_are_made() {
     assert_eq!(
         error.to_string(),
         "agent `clerk` (at limited/clerk): workflow `limited` has used up the 4 tool calls of its `#[bounds(tool_calls = 4)]`; \
-         help: raise `tool_calls`, or look in the events of the run for what needs so much"
+         help: raise `tool_calls`, or find the cause in the events of the run"
     );
     let responses: usize =
         session.open().await.unwrap().events().map(|event| event.function_responses().count()).sum();
@@ -203,7 +203,7 @@ async fn time_is_held_where_a_tool_hangs() {
     assert_eq!(
         error.to_string(),
         "agent `hanging` (at hanging): workflow `hanging` takes longer than 600s, the `time` of its `#[bounds(...)]`; help: \
-         raise `time`, or look in the events of the run for what needs so much"
+         raise `time`, or find the cause in the events of the run"
     );
     let error = runner.run(&Around::default(), "Why?").await.unwrap_err();
     assert!(

@@ -22,7 +22,7 @@ async fn commands_show_answer_and_copy_a_run() {
     assert_eq!(adk(url, &["waiting", "--user", "ann", "--json"]).json()[0]["id"], *waiting.id);
     let shown = adk(url, &["show", &run]).success_text();
     assert!(shown.contains("May this be published? A cat sat."), "{shown}");
-    adk(url, &["show", &unknown_run().to_string()]).assert_error(3, "there is no run");
+    adk(url, &["show", &unknown_run().to_string()]).assert_error(3, "does not exist");
 
     adk(url, &["answer", &waiting.id, "7"]).assert_error(1, "is of another type");
     adk(url, &["answer", &waiting.id, r#""Publish""#]).success_text();

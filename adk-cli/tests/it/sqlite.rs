@@ -151,7 +151,7 @@ async fn an_answer_must_fit_the_schema_and_is_accepted_once() {
     adk(&store, &["answer", wait, "7"]).assert_error(1, "is of another type: ");
     adk(&store, &["answer", wait, r#"{"Revise": {}}"#]).assert_error(1, "the wait is still open");
     adk(&store, &["answer", "nobody", "7"])
-        .assert_error(3, "nobody waits under the id `nobody`; help: `adk waiting`");
+        .assert_error(3, "no open wait has the id `nobody`; help: `adk waiting`");
     let answered = adk(&store, &["answer", wait, r#""Publish""#]).success_text();
     assert_eq!(answered, "answered: the program that resumes the run continues it\n");
     adk(&store, &["answer", wait, r#""Publish""#]).assert_error(1, "was answered before");
@@ -288,7 +288,7 @@ async fn a_store_with_several_apps_needs_the_option_app() {
         .assert_error(2, "the store has 2 apps: `desk`, `shop`; help: select one with `--app`");
     let run = waiting.run_id.to_string();
     assert_eq!(adk(&store, &["show", &run, "--app", "desk", "--json"]).json()["app"], "desk");
-    let why = format!("there is no run `{run}`; help: `adk runs` lists the runs of the app");
+    let why = format!("run `{run}` does not exist; help: `adk runs` lists the runs of the app");
     adk(&store, &["show", &run, "--app", "shop"]).assert_error(3, &why);
     adk(&store, &["runs", "--app", "user"])
         .assert_error(2, "`user` cannot be the name of an app; help: pass the app");
@@ -313,7 +313,7 @@ async fn a_missing_store_or_run_is_reported_and_not_created() {
 
     folder.open().await;
     for command in ["show", "events", "cancel"] {
-        adk(&missing, &[command, &run]).assert_error(3, &format!("there is no run `{run}`"));
+        adk(&missing, &[command, &run]).assert_error(3, &format!("run `{run}` does not exist"));
         adk(&missing, &[command, "7"]).assert_error(2, "not a run id; help: `adk runs`");
     }
     assert_eq!(adk(&missing, &["runs", "--json"]).success_text(), "[]\n");
@@ -381,7 +381,7 @@ async fn cargo_adk_runs_the_program() {
         through(&["adk", "waiting"]).success_text(),
         adk(&folder.store(), &["waiting"]).success_text()
     );
-    through(&["adk", "show", &unknown_run().to_string()]).assert_error(3, "there is no run");
+    through(&["adk", "show", &unknown_run().to_string()]).assert_error(3, "does not exist");
 }
 
 workflow! {

@@ -1,15 +1,17 @@
-//! Arguments of a tool: what `#[tool]` expands to.
+//! Arguments of a tool, as the expansion of `#[tool]` declares and reads them.
 //!
-//! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
-//! over those of traits, and by methods on `&Arg`, which come last.
+//! The macro sees only how types are spelled, so method resolution selects the code for each type.
+//! Inherent methods win over trait methods, and methods on `&ToolParam` come last.
 
 mod output;
 mod param;
 
-pub use output::{AnyOutput, Done, Failure, ResultOutput, Tag, ToolFailure, ToolOutput, tag};
+pub use output::{
+    ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
+};
 pub use param::{
-    Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
-    MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
+    ArgMaybe, ArgPlain, BorrowedArg, ContextArg, DeclaredParam, Handle, HandleMaker, LentSharedToolContext,
+    LentToolContext, MakeSchema, MaybeArg, MaybeDerefArg, OwnedArg, SharedContextArg, ToolParam,
 };
 
 use crate::encode::to_json;
@@ -21,68 +23,69 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a model can fill in.
+/// A type that a model can fill in.
 #[diagnostic::on_unimplemented(
     message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
     label = "a model cannot fill in a `{Self}`",
     note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait ToolArg: Sized {
-    /// It may.
+    /// `true`; a path to this constant requires the trait.
     const YES: bool = true;
 
-    /// How such an argument is declared and read. The one place where a type has to be one.
-    fn arg<H>(slot: Slot<Self, H>) -> H;
+    /// Returns how an argument of this type is declared and read. Only this path requires the
+    /// trait, so a wrong type is reported once.
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
-/// What a tool may borrow to change it.
+/// A type that a tool borrows as `&mut`.
 #[diagnostic::on_unimplemented(
     message = "tool-argument: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
     label = "a model cannot fill in a `{Self}`",
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]
 pub trait LentArg: Sized {
-    /// The same as [`ToolArg::arg`].
-    fn arg<H>(slot: Slot<Self, H>) -> H;
+    /// Returns how the argument is declared and read, as [`ToolArg::arg`] does.
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
-    fn arg<H>(slot: Slot<Self, H>) -> H {
-        slot.fill(param::Handles::new())
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H {
+        maker.make(param::Handles::new())
     }
 }
 
-/// What a model can fill in, where it is called as a context is.
+/// A type that a model can fill in, for a parameter that is named like a context.
 #[diagnostic::on_unimplemented(
     message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
     label = "a model cannot fill in a `{Self}`"
 )]
 pub trait ContextLike: Sized {
-    /// It can.
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
 
-    /// The same as [`ToolArg::arg`].
-    fn arg<H>(slot: Slot<Self, H>) -> H;
+    /// Returns how the argument is declared and read, as [`ToolArg::arg`] does.
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ContextLike for T {
-    fn arg<H>(slot: Slot<Self, H>) -> H {
-        slot.fill(param::Handles::new())
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H {
+        maker.make(param::Handles::new())
     }
 }
 
-// The bounds are here and not on the trait: so a path `<T as ToolArg>` that does not hold is one error, said under the
-// type, with the text above and no note about ours.
+// The bounds are on the impl and not on the trait. An unsatisfied path `<T as ToolArg>` is then one
+// error under the type, with the message above and no note about this crate.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
-    fn arg<H>(slot: Slot<Self, H>) -> H {
-        slot.fill(param::Handles::new())
+    fn arg<H>(maker: HandleMaker<Self, H>) -> H {
+        maker.make(param::Handles::new())
     }
 }
 
-/// What can be shown to a model as a default.
+/// A type whose value a model can read as a default.
 #[diagnostic::on_unimplemented(
     message = "tool-argument: the default of a `{Self}` cannot be shown to a model; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
@@ -92,7 +95,7 @@ pub trait ToolDefault: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolDefault for T {}
 
-/// A declaration in the making, argument by argument.
+/// A tool declaration that grows argument by argument.
 #[derive(Debug)]
 pub struct Declare {
     declaration: ToolDeclaration,
@@ -102,7 +105,7 @@ pub struct Declare {
 }
 
 impl Declare {
-    /// A tool without arguments.
+    /// Creates the declaration of a tool without arguments.
     pub fn new(meta: &ToolMeta<'static>) -> Self {
         let declaration =
             ToolDeclaration::new(meta.name, meta.description, Value::Null).escalates(meta.may_exit);
@@ -110,9 +113,9 @@ impl Declare {
         Self { declaration, generator: schema::generator(), properties, required }
     }
 
-    /// Adds an argument, if the parameter is one.
+    /// Adds an argument if the parameter is an argument.
     #[must_use]
-    pub fn arg(mut self, name: &'static str, description: &str, arg: &impl Declared) -> Self {
+    pub fn arg(mut self, name: &'static str, description: &str, arg: &impl DeclaredParam) -> Self {
         if let Some((schema, optional)) = arg.declared() {
             self.add(name, description, schema);
             if !optional {
@@ -128,7 +131,7 @@ impl Declare {
         mut self,
         name: &'static str,
         description: &str,
-        arg: &impl Declared<Of = T>,
+        arg: &impl DeclaredParam<Type = T>,
         default: impl FnOnce() -> T,
     ) -> Self
     where
@@ -152,7 +155,7 @@ impl Declare {
         self.properties.insert(name.to_owned(), schema.to_value());
     }
 
-    /// The declaration, its schema closed.
+    /// Returns the declaration. Its schema is then complete.
     pub fn build(mut self) -> ToolDeclaration {
         let definitions = self.generator.take_definitions(true);
         let parameters = schema::object(self.properties, self.required, &definitions);
@@ -161,16 +164,17 @@ impl Declare {
     }
 }
 
-/// One call: the arguments that are not taken yet, and the context until a parameter takes it.
+/// One call: the arguments that no parameter has read yet, and the context until a parameter takes
+/// it.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct ToolInvocation<'a> {
     args: ToolArgs,
     cx: Option<&'a mut ToolContext>,
     declaration: &'a ToolDeclaration,
 }
 
-impl<'a> Call<'a> {
-    /// A call with the arguments as the model wrote them.
+impl<'a> ToolInvocation<'a> {
+    /// Creates a call with the arguments as the model wrote them.
     pub fn new(args: ToolArgs, cx: &'a mut ToolContext, declaration: &'a ToolDeclaration) -> Self {
         Self { args, cx: Some(cx), declaration }
     }
@@ -180,44 +184,48 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Runs the body of a tool; a panic in it is an error of the tool.
+/// Runs the body of a tool. A panic in the body becomes an error of the tool.
 ///
 /// # Errors
-/// Those of the tool.
-pub async fn run(work: impl Future<Output = Result<Done, ToolError>>) -> Result<Done, ToolError> {
-    match crate::panic::caught(work).await {
+/// Returns the error of the tool.
+pub async fn run(
+    work: impl Future<Output = Result<ToolOutcome, ToolError>>,
+) -> Result<ToolOutcome, ToolError> {
+    match crate::panic::catch_panic(work).await {
         Ok(done) => done,
-        Err(message) => Err(panicked(&message)),
+        Err(message) => Err(panic_error(&message)),
     }
 }
 
-/// Runs the body of a tool on the pool for work that blocks. A copy of the context goes there, and comes back with the result.
+/// Runs the body of a tool on the blocking thread pool. The body gets a copy of the context, which
+/// replaces the context when the body returns.
 ///
 /// # Errors
-/// Those of the tool.
-pub async fn blocking<F>(cx: &mut ToolContext, work: F) -> Result<Done, ToolError>
+/// Returns the error of the tool.
+pub async fn run_blocking<F>(cx: &mut ToolContext, work: F) -> Result<ToolOutcome, ToolError>
 where
-    F: FnOnce(&mut ToolContext) -> Result<Done, ToolError> + Send + 'static,
+    F: FnOnce(&mut ToolContext) -> Result<ToolOutcome, ToolError> + Send + 'static,
 {
     let mut own = cx.copy();
     let work = move || {
         let done = work(&mut own);
         (own, done)
     };
-    match crate::panic::blocking(work).await {
+    match crate::panic::run_blocking(work).await {
         Ok((own, done)) => {
             *cx = own;
             done
         }
-        Err(message) => Err(panicked(&message)),
+        Err(message) => Err(panic_error(&message)),
     }
 }
 
-fn panicked(message: &str) -> ToolError {
+fn panic_error(message: &str) -> ToolError {
     ToolError::panicked(format!("the tool panicked: {message}"))
 }
 
-/// Puts the variants of an enum in the order in which they were written; schemars puts undocumented ones first.
+/// Sorts the variants of an enum in the order in which they were written. schemars puts
+/// undocumented variants first.
 pub fn in_order<T: DeserializeOwned>(schema: &mut Schema) {
-    schema::in_order::<T>(schema);
+    schema::sort_variants::<T>(schema);
 }

@@ -1,4 +1,4 @@
-//! An `await` that `workflow!` declares, as a type.
+//! [`Awaited`]: an `await` step of `workflow!` as an agent.
 
 use crate::agents::ask::{AnswerForm, Question, value_of};
 use crate::agents::llm::OutputKey;
@@ -14,7 +14,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// What `workflow!` writes for each `await`: the declaration, as a const of a type and a number.
+/// The declarations of `await` steps. `workflow!` implements this trait for its own type, once per
+/// step number.
 pub trait Awaits<const STEP: usize>: 'static {
     /// The declaration.
     const DECL: AwaitDecl;
@@ -34,7 +35,8 @@ pub struct AwaitDecl {
 }
 
 impl AwaitDecl {
-    /// One that waits for ever. The first prompt of the description is the question.
+    /// Creates a declaration without a timeout. The first prompt of the description is the
+    /// question.
     pub const fn new(meta: AgentMeta<'static>, key: &'static str, form: OutputKey) -> Self {
         let question = match meta.prompts {
             [question, ..] => question,
@@ -47,26 +49,26 @@ impl AwaitDecl {
     }
 
     setters! { [const]
-        /// How long it waits.
+        /// The time until the answer must arrive.
         timeout(timeout: fn() -> Duration) = Some(timeout);
-        /// What counts when nobody has answered in time.
+        /// The value that counts when the timeout expires without an answer.
         otherwise(value: fn() -> Result<Value>) = Some(value);
     }
 }
 
-/// What a person may be asked for.
+/// A type that a user can answer with.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be awaited",
     label = "has no JSON schema",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
 )]
 pub trait Awaitable {
-    /// It may.
+    /// `true`; a path to this constant requires the trait.
     const YES: bool = true;
-    /// How it is asked for and read, under a key without a name.
+    /// How the value is requested and read, with an empty key name.
     const JSON: OutputKey;
 
-    /// The value of a default.
+    /// Returns a default value as JSON.
     fn json(&self) -> Result<Value>;
 }
 
@@ -79,11 +81,11 @@ impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Awaitable for T {
     }
 }
 
-/// The `await` of a step of `W`. It has no state, so it has no field.
+/// The `await` of a step of `W`. The type has no state and therefore no field.
 pub struct Awaited<W, const STEP: usize>(PhantomData<fn() -> W>);
 
 impl<W: Awaits<STEP>, const STEP: usize> Awaited<W, STEP> {
-    /// As what the walk runs.
+    /// The agent that runs the step.
     pub const AGENT: &'static dyn DynAgent = &Self(PhantomData);
 }
 

@@ -1,7 +1,7 @@
-//! Callbacks that a declaration names.
+//! Callbacks in declarations of `workflow!`.
 
 pub mod block;
 pub mod closure;
-mod ends;
+mod inferred_return;
 
 pub use crate::runtime::callback::AgentCallbacks;

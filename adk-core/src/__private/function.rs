@@ -1,22 +1,24 @@
-//! Functions as agents: what `#[agent]` expands to.
+//! Functions as agents, as the expansion of `#[agent]` runs them.
 //!
-//! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
-//! over those of traits, and by methods on `&Arg`, which come last.
+//! The macro sees only how types are spelled, so method resolution selects the code for each type.
+//! Inherent methods win over trait methods, and methods on `&FunctionParam` come last.
 
 mod agent;
 mod output;
 mod param;
 mod plain;
 
+pub use crate::__private::holder::{Borrowed, Owned};
 pub use agent::AgentFunction;
-pub use output::{AnyOutput, Done, Tag, tag};
+pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
-    Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
+    BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, MaybeText, Misplaced,
+    ParamLoader,
 };
 
 pub use plain::{
-    About, AgentResult, Blocks, KeyName, Output, Param, Params, ParamsOf, PlainFunction, PlainType, Returned,
-    Waits,
+    About, AgentResult, AsyncOutput, BlockingOutput, KeyName, Param, Params, ParamsOf, PlainFunction,
+    PlainOutput, PlainType, Returned,
 };
 
 pub use adk_spec::__private::function_meta as meta;
@@ -30,30 +32,31 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What may be read from a state key.
+/// A type that a function reads from a state key.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "no parameter of an agent",
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait StateRead: Sized {
-    /// Reads a parameter. The one place where its type has to be one.
+    /// Reads a parameter. Only this path requires the trait, so a wrong type is reported once.
     ///
     /// # Errors
-    /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    /// Fails if the key does not hold a value of the type.
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
-// The bounds are here and not on the trait: so a path `<T as StateRead>` that does not hold is one error, said under the
-// type, with the text above and no note about ours. The same for the traits below.
+// The bounds are on the impl and not on the trait. An unsatisfied path `<T as StateRead>` is then
+// one error under the type, with the message above and no note about this crate. The traits below
+// follow this rule too.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> StateRead for T {
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), state, key)
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        loader.load(param::Decode::new(), state, key)
     }
 }
 
-/// What may be borrowed to be changed.
+/// A type that a function borrows as `&mut`.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
     label = "no parameter of an agent",
@@ -63,18 +66,18 @@ pub trait LentRead: Sized {
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors
-    /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    /// Fails if the key does not hold a value of the type.
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> LentRead for T {
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), state, key)
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        loader.load(param::Decode::new(), state, key)
     }
 }
 
-/// What may be read from a state key, or be borrowed to be changed, where it is called as a context is.
+/// A type that a function reads or borrows as `&mut`, for a parameter that is named like a context.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
     label = "no parameter of an agent"
@@ -83,27 +86,27 @@ pub trait ContextRead: Sized {
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors
-    /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    /// Fails if the key does not hold a value of the type.
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
-    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), state, key)
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        loader.load(param::Decode::new(), state, key)
     }
 }
 
-/// What may be written to a state key.
+/// A type that a function writes to a state key.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
-    /// The JSON of the value that is written to `key`, if one is.
+    /// Returns the JSON of the value for `key`, or `None` if there is no value.
     ///
     /// # Errors
-    /// When the value has no form in JSON.
+    /// Fails if the value has no form in JSON.
     fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>>;
 }
 
@@ -114,16 +117,16 @@ impl<T: Serialize> StateWrite for T {
     }
 }
 
-/// What an agent may fail with.
+/// A type that an agent may fail with.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write `Box<dyn Error + Send + Sync>`",
     label = "is no error"
 )]
 pub trait AgentFailure: Sized {
-    /// Takes the `Result` off. An error of ours stays what it is.
+    /// Unwraps the `Result` of a function. An error of this crate is passed on unchanged.
     ///
     /// # Errors
-    /// The function's own.
+    /// Returns the error of the function.
     fn ok<T>(output: Result<T, Self>) -> Result<T>;
 }
 
@@ -137,7 +140,7 @@ impl<E: Into<BoxError>> AgentFailure for E {
     }
 }
 
-/// The keys that a function reads: all its parameters, without the context in front.
+/// Returns the keys that a function reads: all its parameters except a leading context.
 pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'static [KeySpec<'static>] {
     match params {
         [_, keys @ ..] if context => keys,
@@ -145,68 +148,69 @@ pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'stat
     }
 }
 
-/// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:
-/// otherwise rustc proves for each that all of them are `Send`, which took most of the time of compiling it.
+/// The work of a function whose parameters are read. The future is boxed, so no future of this
+/// crate depends on the function. Otherwise rustc would prove for each function that all of them
+/// are `Send`, which took most of the compile time.
 #[allow(missing_debug_implementations, reason = "work has no form")]
 pub enum Work<'a> {
-    /// A function that has no context owns all it works with, and is one recorded step.
+    /// A function without a context owns its data and is one recorded step.
     Step(Step),
-    /// A function that has the context takes its own steps.
-    Direct(BoxFuture<'a, Result<Done>>),
+    /// A function with a context records its own steps.
+    Direct(BoxFuture<'a, Result<FunctionOutcome>>),
 }
 
-/// A function as one step.
+/// A function as one recorded step.
 #[allow(missing_debug_implementations, reason = "work has no form")]
 pub enum Step {
-    /// It is called, and never waits.
-    Call(BoxFuture<'static, Result<Done>>),
-    /// It waits.
-    Wait(BoxFuture<'static, Result<Done>>),
-    /// It runs on the pool for work that blocks.
-    Block(BoxFuture<'static, Result<Done>>),
+    /// A function that never waits.
+    Call(BoxFuture<'static, Result<FunctionOutcome>>),
+    /// An `async` function.
+    Wait(BoxFuture<'static, Result<FunctionOutcome>>),
+    /// A function that runs on the blocking thread pool.
+    Block(BoxFuture<'static, Result<FunctionOutcome>>),
 }
 
-/// Runs a function that has no context.
+/// Runs a function without a context.
 #[derive(Debug)]
-pub struct Recorded;
+pub struct RecordedWork;
 
-impl Recorded {
-    /// A function that is called.
-    pub fn call(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
+impl RecordedWork {
+    /// Returns the work of a function that never waits.
+    pub fn call(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Call(Box::pin(async move { work() })))
     }
 
-    /// A function that waits.
-    pub fn wait(self, work: impl Future<Output = Result<Done>> + Send + 'static) -> Work<'static> {
+    /// Returns the work of an `async` function.
+    pub fn wait(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'static) -> Work<'static> {
         Work::Step(Step::Wait(Box::pin(work)))
     }
 
-    /// A function that blocks: on the pool for work that does.
-    pub fn block(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
-        Work::Step(Step::Block(Box::pin(blocking(Box::new(work)))))
+    /// Returns the work of a function that runs on the blocking thread pool.
+    pub fn block(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
+        Work::Step(Step::Block(Box::pin(run_blocking(Box::new(work)))))
     }
 }
 
-/// Runs a function that has the context.
+/// Runs a function with a context.
 #[derive(Debug)]
-pub struct Direct;
+pub struct DirectWork;
 
-impl Direct {
-    /// A function that is called.
-    pub fn call<'a>(self, work: impl FnOnce() -> Result<Done> + Send + 'a) -> Work<'a> {
+impl DirectWork {
+    /// Returns the work of a function that never waits.
+    pub fn call<'a>(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(async move { work() }))
     }
 
-    /// A function that waits.
-    pub fn wait<'a>(self, work: impl Future<Output = Result<Done>> + Send + 'a) -> Work<'a> {
+    /// Returns the work of an `async` function.
+    pub fn wait<'a>(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'a) -> Work<'a> {
         Work::Direct(Box::pin(work))
     }
 }
 
-/// Reads the parameters of a function.
+/// A function that reads the parameters and returns the work.
 pub type Begin = for<'a> fn(&'a mut Context) -> Result<Work<'a>>;
 
-/// Runs a function, whose value goes to `key`.
+/// Runs a function and writes its value to `key`.
 pub(crate) fn run<'a>(
     cx: &'a mut Context,
     key: &'static str,
@@ -215,14 +219,15 @@ pub(crate) fn run<'a>(
 ) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         let limit = meta.timeout;
-        // Two matches: the context is free again once it is known that the work does not hold it.
+        // The match on the work is separate from the match on the step, because the second one uses
+        // the context and a step does not borrow it.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
             Work::Direct(work) => Ok(match limit {
-                None => guarded(work).await,
+                None => catch_panic(work).await,
                 Some(limit) => {
-                    let done = Box::pin(tokio::time::timeout(limit, guarded(work))).await;
-                    done.unwrap_or_else(|_| Err(timed_out(limit, "")))
+                    let done = Box::pin(tokio::time::timeout(limit, catch_panic(work))).await;
+                    done.unwrap_or_else(|_| Err(timeout_error(limit, "")))
                 }
             }),
         };
@@ -238,7 +243,7 @@ pub(crate) fn run<'a>(
                 };
                 let (kind, name) = (CallKind::Function, Name::literal("function"));
                 let inputs = cx.inputs(|| parameters(meta, cx));
-                cx.recorded_call(kind, name, inputs, within(limit, work, left)).await
+                cx.recorded_call(kind, name, inputs, run_within(limit, work, left)).await
             }
         };
         let done = done.map_err(|error| error.at(cx.path()))?;
@@ -246,39 +251,40 @@ pub(crate) fn run<'a>(
     })
 }
 
-/// The values of the keys that a function reads. All secrets count as one.
+/// Returns the values of the keys that a function reads, as inputs of its recorded call. All
+/// secrets have the same value there.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
-    let value = |key: &str| cx.committed(key).map(|value| secret::shown(&value));
+    let value = |key: &str| cx.committed_value(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
-    CallInputs::of(&values)
+    CallInputs::new(&values)
 }
 
-/// Runs work that waits, for at most so long.
-async fn within(
+/// Runs the work of a step with an optional time limit.
+async fn run_within(
     limit: Option<Duration>,
-    work: BoxFuture<'static, Result<Done>>,
+    work: BoxFuture<'static, Result<FunctionOutcome>>,
     left: &'static str,
-) -> Result<Done> {
-    let Some(limit) = limit else { return guarded(work).await };
-    let done = Box::pin(crate::task::limited(limit, guarded(work))).await;
-    done.unwrap_or_else(|| Err(timed_out(limit, left)))
+) -> Result<FunctionOutcome> {
+    let Some(limit) = limit else { return catch_panic(work).await };
+    let done = Box::pin(crate::task::spawn_with_timeout(limit, catch_panic(work))).await;
+    done.unwrap_or_else(|| Err(timeout_error(limit, left)))
 }
 
-fn timed_out(limit: Duration, left: &str) -> Error {
+fn timeout_error(limit: Duration, left: &str) -> Error {
     let message = format!("the function gave no result in {limit:?}, its `timeout`{left}");
     Error::new(ErrorKind::Timeout, message)
         .with_help("give it a longer `timeout`, or look for what it waits for")
 }
 
-async fn blocking(work: Box<dyn FnOnce() -> Result<Done> + Send>) -> Result<Done> {
-    crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panicked(&message)))
+async fn run_blocking(work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>) -> Result<FunctionOutcome> {
+    crate::panic::run_blocking(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
-async fn guarded(work: impl Future<Output = Result<Done>>) -> Result<Done> {
-    crate::panic::caught(work).await.unwrap_or_else(|message| Err(panicked(&message)))
+async fn catch_panic(work: impl Future<Output = Result<FunctionOutcome>>) -> Result<FunctionOutcome> {
+    crate::panic::catch_panic(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
-fn panicked(message: &str) -> Error {
+fn panic_error(message: &str) -> Error {
     Error::new(ErrorKind::Panic, format!("the function panicked: {message}"))
         .with_help("return an `Err` for what can go wrong; a panic is a fault in the function")
 }

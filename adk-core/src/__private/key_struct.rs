@@ -1,6 +1,7 @@
-//! What the structs of inputs and outputs can do.
+//! Trait impls for the input and output structs of a workflow.
 
-/// `Debug`, `Clone` and `PartialEq` of a struct with these fields, where these types have them.
+/// Implements `Debug`, `Clone` and `PartialEq` for a struct with these fields, if the types of the
+/// fields implement them.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __adk_key_struct {
@@ -19,7 +20,7 @@ macro_rules! __adk_key_struct {
         }
         impl ::core::cmp::PartialEq for $name where $(for<'__any> $ty: ::core::cmp::PartialEq),* {
             fn eq(&self, __other: &Self) -> bool {
-                // By `==` rustc would move a `Box<dyn Trait>`.
+                // With `==`, rustc would move a `Box<dyn Trait>`.
                 true $(&& ::core::cmp::PartialEq::eq(&self.$field, &__other.$field))*
             }
         }

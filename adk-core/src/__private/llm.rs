@@ -6,9 +6,10 @@ use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
 use crate::spec::{KeySpec, PromptKey};
 use adk_spec::__private::llm_meta;
 
-/// What macros write of every agent, in one call: const evaluation copies all of it for each.
+/// Creates the declaration of an LLM agent. All arguments are in one call, because const evaluation
+/// copies the whole declaration for each call.
 #[allow(clippy::too_many_arguments)]
-pub const fn declared(
+pub const fn llm_decl(
     name: &'static str,
     definition: &'static str,
     origin: u64,

@@ -1,4 +1,4 @@
-//! What tools and functions take from the program, as their expansions do.
+//! Resources in the expansions of tools and functions.
 
 use crate::runtime::resources::SharedResources;
 use crate::{Context, Result, ToolContext};
@@ -6,49 +6,52 @@ use crate::{Context, Result, ToolContext};
 pub use crate::runtime::resources::{Gives, Needs, Resources};
 pub use adk_spec::spec::ResourceSpec;
 
-/// Resources that a function or a tool is about to take. It borrows nothing, so that the work may run anywhere.
+/// The resources of a run, from which a function or a tool takes its own. The type borrows nothing,
+/// so the work may run on any thread.
 #[derive(Debug)]
-pub struct Taking(SharedResources);
+pub struct RunResources(SharedResources);
 
-/// Those of the run of an agent.
-pub fn of(cx: &Context) -> Taking {
-    Taking(cx.resources().clone())
+/// Returns the resources of an agent's run.
+pub fn run_resources(cx: &Context) -> RunResources {
+    RunResources(cx.resources().clone())
 }
 
-/// Those of the run of a call.
-pub fn of_call(cx: &ToolContext) -> Taking {
-    Taking(cx.resources().clone())
+/// Returns the resources of a tool call's run.
+pub fn call_resources(cx: &ToolContext) -> RunResources {
+    RunResources(cx.resources().clone())
 }
 
-impl Taking {
-    /// The resource of that type.
+impl RunResources {
+    /// Returns the resource of type `T`.
     ///
     /// # Errors
-    /// When the runner gives none.
+    /// Fails if the runner has no such resource.
     pub fn take<T: Send + Sync + 'static>(&self) -> Result<&T> {
         self.0.get()
     }
 }
 
-/// An agent or a tool that says what it needs: it implements [`Needs`]. Of another it is looked for when a run begins.
-pub trait SaysNeeds {}
+/// An agent or a tool that declares its resources and therefore implements [`Needs`]. The resources
+/// of other types are checked when a run begins.
+pub trait DeclaresNeeds {}
 
-/// What a workflow asks of a step or a tool: `<T as NeedsOf<{ Probe::<T>::NEEDS }>>::Of`.
+/// The type whose [`Needs`] a workflow requires of a step or a tool:
+/// `<T as NeedsOf<{ ItemFacts::<T>::NEEDS }>>::Type`.
 pub trait NeedsOf<const SAYS: bool> {
-    /// The type itself, or one that needs nothing.
-    type Of;
+    /// The type itself, or [`NoNeeds`].
+    type Type;
 }
 
 impl<T> NeedsOf<true> for T {
-    type Of = T;
+    type Type = T;
 }
 
 impl<T> NeedsOf<false> for T {
-    type Of = Nothing;
+    type Type = NoNeeds;
 }
 
-/// It needs nothing.
+/// A type that needs no resources.
 #[derive(Debug)]
-pub enum Nothing {}
+pub enum NoNeeds {}
 
-impl<R: ?Sized> Needs<R> for Nothing {}
+impl<R: ?Sized> Needs<R> for NoNeeds {}

@@ -1,112 +1,116 @@
-//! The types of keys, compared at compile time across modules and crates: what `key-type` asks.
+//! Types of keys, compared at compile time across modules and crates for the check `key-type`.
 //!
-//! Each agent that a macro made says by `Typed` what it reads and writes. A workflow gives each of its steps, of its declared keys
-//! and of its outputs a number by [`At`]. Const evaluation says which two types are compared, by the numbers of whose
-//! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
-//! the macros have. Nothing here exists at run time.
+//! Each generated agent implements [`Typed`] with the types that it reads and writes. A workflow
+//! gives each of its steps, declared keys and outputs a number by [`TypeSource`]. Const evaluation
+//! finds the pairs of types to compare: the number of each source and the [place](PlacedType) of
+//! the type there. [`Pair`] compares them. This works for concrete types only, and the macros use
+//! only those. Nothing here exists at run time.
 
+mod key_facts;
 mod numbered;
-mod of;
 
 use crate::spec::{AgentMeta, KeySpec};
 pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
+pub use key_facts::*;
 pub use numbered::Numbered;
-pub use of::*;
 use std::marker::PhantomData;
 
-/// No key.
+/// A missing key.
 #[derive(Debug)]
 pub struct Absent;
 
-/// What a reader of any type reads.
+/// The type that a reader of any JSON value reads.
 #[derive(Debug)]
 pub struct Anything;
 
-/// The type of a key, where it is known.
+/// A known type of a key.
 #[derive(Debug)]
 pub struct Is<T>(PhantomData<T>);
 
-/// The type of a key that is not known or not asked for: everything fits it.
+/// An unknown type of a key, or a type that is not checked. Every type fits it.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct UnknownType;
 
-/// Whether a type that an agent says fits that of the key.
+/// A key type that accepts the type `T` of an agent.
 pub trait Takes<T> {}
 
-/// A key that is read only where it is there: it may be a `T`, or an `Option` of one.
+/// The type of an optional read: the key may hold a `T` or an `Option<T>`.
 #[derive(Debug)]
 pub struct Perhaps<T>(PhantomData<T>);
 
 impl<T> Takes<Is<T>> for Is<T> {}
 impl<T> Takes<Perhaps<T>> for Is<T> {}
 impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
-impl<T> Takes<Nothing> for Is<T> {}
-impl<T> Takes<T> for Nothing {}
+impl<T> Takes<UnknownType> for Is<T> {}
+impl<T> Takes<T> for UnknownType {}
 
-/// The type of a key as itself.
-pub trait Known {
-    /// [`Absent`] where it is not known.
+/// The type of a key without its marker.
+pub trait KnownType {
+    /// The type, or [`Absent`] if it is unknown.
     type Type;
 }
 
-impl<T> Known for Is<T> {
+impl<T> KnownType for Is<T> {
     type Type = T;
 }
 
-impl Known for Nothing {
+impl KnownType for UnknownType {
     type Type = Absent;
 }
 
-/// What can be a field of `#[adk::data]`.
+/// A type that can be a field of `#[adk::data]`.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same; a `Secret` is a key of its own",
     label = "no model knows what this is"
 )]
 pub trait DataField {
-    /// It can.
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
-/// The place of a type without one, as `key` takes it; what is an `Option` under another name is not spelled without.
-pub const fn nowhere(optional: bool) -> u8 {
+/// Returns the place argument of `key` for a type without a place. The type is spelled without its
+/// `Option`, except an `Option` under another name.
+pub const fn no_place(optional: bool) -> u8 {
     if optional { 0 } else { 0x80 }
 }
 
-/// What an agent reads and writes, as types. Made by the macros.
+/// The types of an agent's keys. The macros implement this trait.
 pub trait Typed {
-    /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
-    /// `adk_spec::__private::READS` at most.
+    /// The types of the read keys in the order of their places: `(Is<A>, (Perhaps<B>, ()))`, at
+    /// most `adk_spec::__private::READS`.
     type Reads;
-    /// The keys that it writes, of `adk_spec::__private::WRITES` at most.
+    /// The types of the written keys, at most `adk_spec::__private::WRITES`.
     type Writes;
 }
 
-/// The types of a key that is declared, of an output, and of an agent that is declared where it is placed.
+/// The types of a declared key, of an output, or of an agent that is declared as a step.
 #[derive(Debug)]
-pub struct Declared<R, W>(PhantomData<(R, W)>);
+pub struct DeclaredTypes<R, W>(PhantomData<(R, W)>);
 
-impl<R, W> Typed for Declared<R, W> {
+impl<R, W> Typed for DeclaredTypes<R, W> {
     type Reads = R;
     type Writes = W;
 }
 
-/// A type in a list of `Typed`, by its place, counted from 1; after the end comes [`Nothing`].
+/// A type in a list of [`Typed`] by its place, counted from 1. Places after the end hold
+/// [`UnknownType`].
 pub trait Nth<const PLACE: usize> {
-    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
 }
 
-/// A type that an agent says: 0 is none, up to `READS` are the keys that it reads, then those that it writes.
-pub trait Said<const PLACE: usize> {
-    /// [`Is`], [`Perhaps`] or [`Nothing`].
+/// A type of an agent by its place. Place 0 is empty; the read keys have the places up to `READS`,
+/// and the written keys follow.
+pub trait PlacedType<const PLACE: usize> {
+    /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
 }
 
-impl<T: Typed> Said<0> for T {
-    type Key = Nothing;
+impl<T: Typed> PlacedType<0> for T {
+    type Key = UnknownType;
 }
 
 macro_rules! places {
@@ -116,11 +120,11 @@ macro_rules! places {
         }
 
         impl Nth<$place> for () {
-            type Key = Nothing;
+            type Key = UnknownType;
         }
     )*};
     ($list:ident: $($said:literal $place:literal,)*) => {$(
-        impl<T: Typed<$list: Nth<$place>>> Said<$said> for T {
+        impl<T: Typed<$list: Nth<$place>>> PlacedType<$said> for T {
             type Key = <T::$list as Nth<$place>>::Key;
         }
     )*};
@@ -131,10 +135,10 @@ impl<A, B> Nth<1> for (A, B) {
 }
 
 impl Nth<1> for () {
-    type Key = Nothing;
+    type Key = UnknownType;
 }
 
-// As many as `READS`, which are more than `WRITES`.
+// These are `READS` places, which are more than `WRITES`.
 places! {
     2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
     10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;
@@ -142,26 +146,26 @@ places! {
 places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15, 16 16, }
 places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
-/// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
+/// The keys of a handwritten agent, from `#[agent(reads(...), writes(...))]`.
 pub trait Keyed {
-    /// The keys that it reads.
+    /// The read keys.
     const READS: &'static [KeySpec<'static>];
-    /// The keys that it writes.
+    /// The written keys.
     const WRITES: &'static [KeySpec<'static>];
-    /// The module in which their types are spelled.
+    /// The module in which the types of the keys are spelled.
     const MODULE: (&'static str, u64);
 }
 
-/// A description with these keys, so that there is one place that says them.
+/// Returns the description with the keys of `A`, which are then declared in one place only.
 #[track_caller]
-pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
+pub const fn describe<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
     adk_spec::__private::raise_keys(&meta);
     let mut meta = meta.reads(A::READS).writes(A::WRITES);
     meta.module = A::MODULE;
     meta
 }
 
-/// An agent with only a description.
+/// An agent without known types.
 #[derive(Debug)]
 pub struct Untyped;
 
@@ -170,91 +174,94 @@ impl Typed for Untyped {
     type Writes = ();
 }
 
-/// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
-/// each question about a type costs time in the user's crate.
+/// The kind of a step's type: 1 for an agent, plus 2 if its types are known. All facts are in one
+/// number, because each question about a type costs compile time in the user's crate.
 #[derive(Debug)]
-pub struct Kind<const KIND: u8>;
+pub struct TypeKind<const KIND: u8>;
 
-/// Its number.
+/// Returns the number of a kind.
 pub const fn kind(agent: bool, typed: bool) -> u8 {
     agent as u8 + 2 * typed as u8
 }
 
-/// The types of an agent, or [`Untyped`]: `<T as TypesOf<Kind<{ ... }>>>::Types`.
+/// The types of an agent, or [`Untyped`]: `<T as TypesOf<TypeKind<{ ... }>>>::Types`.
 pub trait TypesOf<K> {
-    /// Its types.
+    /// The types.
     type Types: Typed;
 }
 
-impl<T> TypesOf<Kind<0>> for T {
+impl<T> TypesOf<TypeKind<0>> for T {
     type Types = Untyped;
 }
 
-impl<T> TypesOf<Kind<1>> for T {
+impl<T> TypesOf<TypeKind<1>> for T {
     type Types = Untyped;
 }
 
-impl<T: Typed> TypesOf<Kind<2>> for T {
+impl<T: Typed> TypesOf<TypeKind<2>> for T {
     type Types = T;
 }
 
-impl<T: Typed> TypesOf<Kind<3>> for T {
+impl<T: Typed> TypesOf<TypeKind<3>> for T {
     type Types = T;
 }
 
-/// Who says a type, by its number: a step, a declared key, an output. A workflow implements it on a type of its own.
-pub trait At<const NUMBER: usize> {
-    /// The agent.
+/// A source of types by its number: a step, a declared key or an output. A workflow implements this
+/// trait for a type of its own.
+pub trait TypeSource<const NUMBER: usize> {
+    /// The agent, or the declared types.
     type Agent: Typed;
 }
 
-/// Where some of the numbers of a large workflow are looked up.
+/// A lookup table for a range of the numbers of a large workflow.
 pub trait Chunk<const WHICH: usize> {
-    /// What has [`At`] for them.
+    /// The type that implements [`TypeSource`] for the range.
     type Keys;
 }
 
-/// The type of a key with that many lists around it.
-pub trait Lists<const DEPTH: usize> {
-    /// The list.
+/// The type of a key inside of `DEPTH` lists.
+pub trait NestedList<const DEPTH: usize> {
+    /// The type of the list.
     type List;
 }
 
-impl<const DEPTH: usize> Lists<DEPTH> for Nothing {
+impl<const DEPTH: usize> NestedList<DEPTH> for UnknownType {
     type List = Self;
 }
 
-impl<T> Lists<0> for Is<T> {
+impl<T> NestedList<0> for Is<T> {
     type List = Self;
 }
 
 macro_rules! depths {
     ($($depth:literal = $less:literal + 1;)*) => {$(
-        impl<T> Lists<$depth> for Is<T> {
-            type List = <Is<Vec<T>> as Lists<$less>>::List;
+        impl<T> NestedList<$depth> for Is<T> {
+            type List = <Is<Vec<T>> as NestedList<$less>>::List;
         }
     )*};
 }
 
-// As many as `check::LISTS`.
+// These are `check::LISTS` depths.
 depths! {
     1 = 0 + 1; 2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1;
 }
 
-/// The type of a key: whose it is, its place there, and how many lists are around it.
+/// The type of a key by its source, its place in the source, and the number of lists around it.
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
-    <<<K as At<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
+    <<<K as TypeSource<NUMBER>>::Agent as PlacedType<PLACE>>::Key as NestedList<LISTS>>::List;
 
-/// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`Otherwise`] in scope.
+/// The comparison of two types: `Fits::<K, T>::YES` is `true` if `T` fits the key type `K`. Use it
+/// with [`KeyFactDefaults`] in scope.
 #[derive(Debug)]
 pub struct Fits<K, T>(PhantomData<(K, T)>);
 
 impl<T, K: Takes<T>> Fits<K, T> {
-    /// It does.
+    /// `true` if the type fits.
     pub const YES: bool = true;
 }
 
-/// The same for a key and for what a step or an output says of it, both by number and place: `Pair::<...>::YES`.
+/// The comparison of a key with a type of a step or an output, both by number and place:
+/// `Pair::<...>::YES`.
 #[derive(Debug)]
 pub struct Pair<
     K,
@@ -269,13 +276,13 @@ pub struct Pair<
 impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
     Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 where
-    K: At<KEY>,
-    S: At<SAYS>,
-    <K as At<KEY>>::Agent: Said<PLACE>,
-    <S as At<SAYS>>::Agent: Said<SAID>,
-    <<K as At<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
-    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as At<SAYS>>::Agent as Said<SAID>>::Key>,
+    K: TypeSource<KEY>,
+    S: TypeSource<SAYS>,
+    <K as TypeSource<KEY>>::Agent: PlacedType<PLACE>,
+    <S as TypeSource<SAYS>>::Agent: PlacedType<SAID>,
+    <<K as TypeSource<KEY>>::Agent as PlacedType<PLACE>>::Key: NestedList<LISTS>,
+    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as TypeSource<SAYS>>::Agent as PlacedType<SAID>>::Key>,
 {
-    /// It does.
+    /// `true` if the type fits.
     pub const YES: bool = true;
 }

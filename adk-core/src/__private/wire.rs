@@ -1,24 +1,24 @@
-//! What the output of `workflow!` calls. Not for users: it changes without notice.
+//! Items that the expansion of `workflow!` calls. They are not for users and change without notice.
 
-mod agrees;
 mod instruction;
 mod limit;
 mod select;
+mod supplied;
 mod toolset;
 mod value;
 
-pub use agrees::agrees;
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{
     Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
 };
-pub use select::{Matched, ReadNothing, ReadPlain, Reader};
-pub use toolset::{is_toolset, tools_in, toolset, with_files, with_toolsets};
+pub use select::{MatchReader, MatchedType, ReadNothing, ReadPlain};
+pub use supplied::check_supplied;
+pub use toolset::{count_tools, require_toolset, toolset, with_file_tools, with_toolsets};
 pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};
-use crate::__private::resources::SaysNeeds;
-use crate::__private::typed::Kind;
+use crate::__private::resources::DeclaresNeeds;
+use crate::__private::typed::TypeKind;
 use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
 use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
@@ -34,97 +34,101 @@ use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Facts about types as consts: an inherent associated const wins over one of a trait.
+/// Facts about the items that a workflow names, as consts. An inherent associated const wins over a
+/// const of a trait.
 #[derive(Debug)]
-pub struct Probe<T: ?Sized>(PhantomData<T>);
+pub struct ItemFacts<T: ?Sized>(PhantomData<T>);
 
-/// What holds where nothing else is said.
-pub trait Otherwise {
-    /// It is an agent.
+/// The facts about all other types.
+pub trait ItemFactDefaults {
+    /// Whether the type is an agent.
     const AGENT: bool = false;
-    /// It is a tool.
+    /// Whether the type is a tool.
     const TOOL: bool = false;
-    /// It is what a name means that has no type.
+    /// Whether the type is [`NoItem`].
     const NO_ITEM: bool = false;
-    /// It is an agent that may be known at run time only.
+    /// Whether the type is an agent that may be known at run time only.
     const DYN: bool = false;
-    /// It says what it needs.
+    /// Whether the type declares its resources.
     const NEEDS: bool = false;
-    /// It is a `String`.
+    /// Whether the type is a `String`.
     const TEXT: bool = false;
-    /// The description of an agent. A path such as `<<T as Placing<..>>::Agent as Agent>::META` would say the same, but
-    /// rust-analyzer 1.95 panics when it evaluates one.
+    /// The description of an agent. A path such as `<<T as StepAgent<..>>::Agent as Agent>::META`
+    /// would be equal, but rust-analyzer 1.95 panics when it evaluates such a path.
     const AGENT_META: AgentMeta<'static> = NO_AGENT;
-    /// A reference to it.
+    /// A reference to the description of an agent.
     const AGENT_META_REF: &'static AgentMeta<'static> = &NO_AGENT;
-    /// What makes the schema of a type that has one.
+    /// The function that makes the JSON schema of the type.
     const SCHEMA: Option<MakeSchema> = None;
-    /// The description of a tool. One that is none may do anything, so that nothing more is reported.
+    /// The description of a tool. A type that is not a tool may end loops, so that no second error
+    /// follows.
     const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
 
-impl<T: ?Sized> Otherwise for Probe<T> {}
+impl<T: ?Sized> ItemFactDefaults for ItemFacts<T> {}
 
-impl<T: Agent> Probe<T> {
-    /// It is an agent.
+impl<T: Agent> ItemFacts<T> {
+    /// `true` for an agent.
     pub const AGENT: bool = true;
-    /// Its description.
+    /// The description of the agent.
     pub const AGENT_META: AgentMeta<'static> = T::META;
-    /// A reference to it. Agents of several macro calls that are tools of each other are a cycle of constants, which rustc reports
-    /// before any check runs. It shows the next line first, so the remedy is on it.
+    /// A reference to the description of the agent. Agents of several macro calls that are tools of
+    /// each other form a cycle of constants, which rustc reports before any check runs. rustc shows
+    /// the next line first, so the remedy is on that line.
     pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF; // help: take one out of `tools`
 }
 
-/// What a name means that has no type.
+/// The type of a name that has no type of its own, such as a function.
 #[derive(Debug)]
 pub struct NoItem;
 
-impl Probe<NoItem> {
-    /// It is.
+impl ItemFacts<NoItem> {
+    /// `true` for [`NoItem`].
     pub const NO_ITEM: bool = true;
 }
 
-impl<T: DeserializeOwned + schemars::JsonSchema> Probe<T> {
-    /// What makes its schema.
+impl<T: DeserializeOwned + schemars::JsonSchema> ItemFacts<T> {
+    /// The function that makes the JSON schema of the type.
     pub const SCHEMA: Option<MakeSchema> = Some(schema_of::<T>);
 }
 
-impl<T: Tool> Probe<T> {
-    /// It is a tool.
+impl<T: Tool> ItemFacts<T> {
+    /// `true` for a tool.
     pub const TOOL: bool = true;
-    /// Its description.
+    /// The description of the tool.
     pub const TOOL_META: ToolMeta<'static> = T::META;
 }
 
-impl<T: SaysNeeds> Probe<T> {
-    /// It says what it needs.
+impl<T: DeclaresNeeds> ItemFacts<T> {
+    /// `true` for a type that declares its resources.
     pub const NEEDS: bool = true;
 }
 
-impl<T: DynAgent> Probe<T> {
-    /// It is an agent that may be known at run time only.
+impl<T: DynAgent> ItemFacts<T> {
+    /// `true` for an agent that may be known at run time only.
     pub const DYN: bool = true;
 }
 
-impl Probe<String> {
-    /// It is a `String`.
+impl ItemFacts<String> {
+    /// `true` for a `String`.
     pub const TEXT: bool = true;
 }
 
-// The bounds of this module are on blanket impls, and paths ask for them, such as `<T as IsAgent>::YES`. When one does
-// not hold, rustc says so under the type that the user wrote, in the words of the trait, and without a note about a
-// function of ours that asked.
+// The bounds of this module are on blanket impls, and expansions require them by paths such as
+// `<T as IsAgent>::YES`. rustc reports an unsatisfied bound under the type that the user wrote,
+// with the message of the trait, and adds no note about a function of this crate.
 
-/// The one place where a step has to be an agent, so that one that is none is reported once.
+/// An agent as a step. Only a path to [`IsAgent::YES`] requires a step to be an agent, so a wrong
+/// type is reported once.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is not an agent",
     label = "cannot be a step of a workflow",
     note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`; a `#[tool]` is no step, and belongs in the `tools: [...]` of an agent"
 )]
 pub trait IsAgent {
-    /// It is one.
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
-    /// As what the walk runs.
+    /// Returns the agent that runs the step.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
 
@@ -135,62 +139,63 @@ impl<T: Agent> IsAgent for T {
     }
 }
 
-/// The one place where a tool has to be one.
+/// A tool in `tools`. Only a path to [`IsTool::YES`] requires the trait, so a wrong type is
+/// reported once.
 #[diagnostic::on_unimplemented(
     message = "tool-attribute: `{Self}` is not a tool",
     label = "cannot be in `tools`",
     note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written `agent(NAME)`"
 )]
 pub trait IsTool {
-    /// It is one.
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Tool> IsTool for T {}
 
-/// The agent of a step; nothing for a type that is none, which [`IsAgent`] reports.
-pub trait Placing<K> {
-    /// As what the walk runs.
+/// The agent of a step. A type that is not an agent, which [`IsAgent`] reports, has none.
+pub trait StepAgent<K> {
+    /// Returns the agent that runs the step.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
 
-/// A stub for a step that is no agent.
+/// The stub for a step whose type is not an agent.
 pub const NO_AGENT: AgentMeta<'static> = adk_spec::__private::stub_if(true, AgentMeta::custom(""));
 
-/// An agent that a workflow makes by itself.
+/// An agent that a workflow creates by itself.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "give it to the workflow: declare `agent NAME: {Self};` and run `NAME`",
     note = "the workflow then has `new(NAME)`; or implement `Default` for `{Self}`"
 )]
 pub trait Make<K>: Sized {
-    /// Makes it.
+    /// Creates the agent.
     fn make() -> Self;
 }
 
 macro_rules! kinds {
     ($($agent:literal $none:literal)*) => {$(
-        impl<T: Agent> Placing<Kind<$agent>> for T {
+        impl<T: Agent> StepAgent<TypeKind<$agent>> for T {
             fn as_dyn(&self) -> Option<&dyn DynAgent> {
                 Some(self)
             }
         }
 
-        impl<T> Placing<Kind<$none>> for T {
+        impl<T> StepAgent<TypeKind<$none>> for T {
             fn as_dyn(&self) -> Option<&dyn DynAgent> {
                 None
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Default> Make<Kind<$agent>> for T {
+        impl<T: Default> Make<TypeKind<$agent>> for T {
             fn make() -> Self {
                 Self::default()
             }
         }
 
-        impl<T> Make<Kind<$none>> for T {
+        impl<T> Make<TypeKind<$none>> for T {
             fn make() -> Self {
                 unreachable!("a step that is no agent does not compile")
             }
@@ -198,12 +203,12 @@ macro_rules! kinds {
     )*};
 }
 
-// Those that are agents, and those that are none.
+// The first number of each pair is a kind with an agent, the second a kind without one.
 kinds! { 1 0 3 2 }
 
-/// A tool of a declared agent; nothing for a type that is none, which [`IsTool`] reports.
+/// A tool of a declared agent. A type that is not a tool, which [`IsTool`] reports, has none.
 pub trait Tooling<const TOOL: bool> {
-    /// Makes it.
+    /// Creates the tool.
     fn make() -> Option<Arc<dyn DynTool>>;
 }
 
@@ -219,14 +224,15 @@ impl<T> Tooling<false> for T {
     }
 }
 
-/// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
+/// An agent that a declaration names as a tool. A type that is not an agent, which [`IsAgent`]
+/// reports, has none.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "cannot be in `tools`",
     note = "write `tools: [..]` and add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
 )]
 pub trait AgentTooling<const AGENT: bool> {
-    /// Makes it.
+    /// Creates the tool.
     fn make() -> Option<Arc<dyn DynTool>>;
 }
 
@@ -244,20 +250,20 @@ impl<T> AgentTooling<false> for T {
     }
 }
 
-/// The tools of an agent.
+/// Returns the tools of an agent.
 pub fn tools<const N: usize>(tools: [Option<Arc<dyn DynTool>>; N]) -> Vec<Arc<dyn DynTool>> {
     tools.into_iter().flatten().collect()
 }
 
-/// A value of a type that rustc is to hold a user's expression to.
+/// A wrapper that makes rustc expect the type `T` for a user's expression.
 #[derive(Debug)]
 pub struct Exactly<T> {
     /// The value.
     pub value: T,
 }
 
-/// The most model calls of one turn of an agent without tools: what it declares, one for text, and for another type as often
-/// as an answer may not fit.
+/// Returns the maximum number of model calls in one turn of an agent without tools: the declared
+/// number, 1 for text, and the number of answer attempts for other types.
 pub const fn max_turns(is_text: bool, declared: Option<u32>) -> Option<u32> {
     match declared {
         None if is_text => Some(1),
@@ -266,22 +272,22 @@ pub const fn max_turns(is_text: bool, declared: Option<u32>) -> Option<u32> {
     }
 }
 
-/// What the value of a key may be.
+/// A type that the value of a key may have.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be the type of a key",
     label = "cannot be stored in the state",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize` and `Deserialize`"
 )]
 pub trait KeyValue: Sized {
-    /// It may.
+    /// `true`; a path to this constant requires the trait.
     const YES: bool = true;
-    /// Adds it as an input.
+    /// Adds the value as an input.
     fn input(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
-    /// Adds it as the initial value of a key.
+    /// Adds the value as the initial value of a key.
     fn set(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
-    /// The value of a key.
+    /// Returns the value of a key.
     fn get(values: &Values<'_>, key: &str) -> Result<Self>;
-    /// The value of an input, see [`Form::input`].
+    /// Returns the value of an input; see [`Form::input`].
     fn read(
         form: &mut Form,
         key: &'static str,
@@ -316,44 +322,45 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
     }
 }
 
-/// What a model may answer with.
+/// A type that a model may answer with.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the answer of a model",
     label = "has no JSON schema",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`; a `Secret` is written by functions and tools"
 )]
-pub trait Answer {
-    /// It may.
+pub trait AnswerType {
+    /// `true`; a path to this constant requires the trait.
     const YES: bool = true;
-    /// How it is asked for and read, under a key without a name.
+    /// How the value is requested and read, with an empty key name.
     const JSON: OutputKey;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Answer for T {
+impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> AnswerType for T {
     const JSON: OutputKey = OutputKey::json::<T>("");
 }
 
-/// The key that an answer is written to.
+/// Returns the key that receives an answer.
 pub const fn output(key: &'static str, is_text: bool, json: OutputKey) -> OutputKey {
     if is_text { OutputKey::text(key) } else { OutputKey { key, ..json } }
 }
 
-/// The name of a step, without a copy.
+/// Returns the name of a step without copying it.
 pub fn name(spec: &Spec<'static>, step: usize) -> Name {
     spec.steps.get(step).map_or_else(Name::default, |step| Name::literal(step.name))
 }
 
-/// Where the callbacks of a block are declared, as those of an agent are in its settings.
+/// The declaration of a block. Its field has the name that the settings of an agent have for
+/// callbacks.
 #[derive(Debug)]
-pub struct Declaring<'a> {
-    /// Those before and after it.
+pub struct BlockDeclaration<'a> {
+    /// The callbacks before and after the block.
     pub callbacks: &'a mut crate::runtime::callback::AgentCallbacks,
 }
 
-/// The field of a block with the callbacks that were declared.
-pub fn block<B: BlockField>(declare: impl FnOnce(&mut Declaring<'_>)) -> B {
+/// Creates the field of a block with its declared callbacks.
+pub fn block<B: BlockField>(declare: impl FnOnce(&mut BlockDeclaration<'_>)) -> B {
     let mut block = B::default();
-    declare(&mut Declaring { callbacks: block.callbacks_mut() });
+    declare(&mut BlockDeclaration { callbacks: block.callbacks_mut() });
     block
 }

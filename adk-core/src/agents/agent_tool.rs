@@ -3,7 +3,7 @@
 use crate::agents::llm::LlmAgent;
 use crate::models::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Prepare, Run, stored};
+use crate::runtime::run::{Context, Prepare, Run, stored_key};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::runtime::workflow::{prepare_root, run_root};
 use crate::spec::ToolMeta;
@@ -90,17 +90,17 @@ impl AgentTool {
             Some(Value::String(text)) => text.clone(),
             _ => Value::Object(args).to_string(),
         };
-        let inner = cx.inner(Name::shared(agent.meta().name));
+        let inner = cx.inner_context(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
-            let key = Name::shared(&stored(inner.scope.as_deref(), input));
-            inner.run.begin_with(&key, request.clone().into());
+            let key = Name::shared(&stored_key(inner.scope.as_deref(), input));
+            inner.run.preset(&key, request.clone().into());
             if let Some(scope) = &inner.scope {
-                scope.wrote(&key);
+                scope.mark_written(&key);
             }
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
-        cx.used(run.usage());
+        cx.add_usage(run.usage());
         result
     }
 
@@ -112,10 +112,10 @@ impl AgentTool {
         cx: &mut ToolContext,
     ) -> Result<Value, ToolError> {
         let run = inner.run.clone();
-        let temps = run.temps();
+        let temps = run.temp_keys();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
-            let key = |name| Name::shared(&stored(inner.scope.as_deref(), name));
+            let key = |name| Name::shared(&stored_key(inner.scope.as_deref(), name));
             writes.map(|write| (Name::shared(write.name), key(write.name))).collect()
         };
         let mut future: Option<BoxFuture<'_, Result<()>>> = Some(Box::pin(async {
@@ -161,7 +161,7 @@ impl AgentTool {
 /// Returns the error for an agent that waits. An answer is impossible, because its session ends
 /// with the call.
 fn waiting_error(run: &Run) -> ToolError {
-    let ids: Vec<_> = run.waiting().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+    let ids: Vec<_> = run.open_waits().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
     ToolError::failed(format!(
         "the agent waits for {} from outside, which an agent that is used as a tool cannot",
         ids.join(", ")
@@ -193,7 +193,7 @@ impl FinalOutput {
     fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {
         let written = keys
             .iter()
-            .filter_map(|(name, key)| Some((name.to_string(), secret::shown(self.written.get(key)?))));
+            .filter_map(|(name, key)| Some((name.to_string(), secret::redact(self.written.get(key)?))));
         let mut written: Map<String, Value> = written.collect();
         match (keys, written.len()) {
             ([(name, _)], 1) => return written.remove(&**name).unwrap_or_default(),

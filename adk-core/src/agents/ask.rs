@@ -9,7 +9,7 @@ pub(crate) use form::AnswerForm;
 use crate::agents::llm::render;
 use crate::encode::to_json;
 use crate::flow::Flow;
-use crate::runtime::run::{Asked, Context};
+use crate::runtime::run::{Context, WaitQuestion};
 use crate::spec::AnsweredBy;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, Name, Result, depth};
@@ -41,13 +41,13 @@ impl Question<'_> {
     pub(crate) async fn ask(self, cx: &mut Context) -> Result<Flow> {
         let Self { key, text, form, by, timeout, otherwise } = self;
         let question = render(text, "question", cx).await?;
-        let asked = Asked {
+        let asked = WaitQuestion {
             question,
             schema: form.schema(),
             by,
             timeout,
             otherwise,
-            ..Asked::new(Name::literal("await"))
+            ..WaitQuestion::new(Name::literal("await"))
         };
         let answer = cx.wait_for_all(vec![asked]).await?.pop().unwrap_or_default();
         // The runner that received the answer checked it, but possibly only against the schema.
@@ -63,7 +63,7 @@ impl Question<'_> {
 
 /// Returns a default value as JSON for the record.
 pub(crate) fn value_of(value: &impl Serialize) -> Result<Value> {
-    let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
+    let value = to_json(value).map_err(|error| error.into_error(ErrorKind::NotJson, "its default"))?;
     depth::check(&value).map_err(|deep| deep.error("its default"))?;
     Ok(value)
 }

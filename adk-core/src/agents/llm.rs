@@ -46,7 +46,7 @@ use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
-use crate::runtime::run::{Context, Prepare, Prompt};
+use crate::runtime::run::{Context, Prepare, PromptSource};
 use crate::runtime::workflow::prepare_root;
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
@@ -64,7 +64,7 @@ pub struct LlmAgent {
     description: AgentDescription,
     instruction: Instruction,
     /// The instruction for this agent and all agents below it. Used unless an agent above has one.
-    global: Option<Arc<dyn Prompt>>,
+    global: Option<Arc<dyn PromptSource>>,
     output: Option<AgentOutput>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,
@@ -277,7 +277,7 @@ impl DynAgent for LlmAgent {
             prepare.awaits(Box::pin(async move { toolset.prepare().await }));
         }
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
-            prepare.tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
+            prepare.check_tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
         }
     }
 

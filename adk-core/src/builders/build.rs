@@ -1,4 +1,5 @@
-//! Trees that are made at run time: ADK's agents by builders, with the checks of the compiler as values.
+//! Trees of agents that are built at run time: ADK's agents as builders. The checks of the compiler
+//! return their faults as values.
 //!
 //! ```
 //! # use adk_core as adk;

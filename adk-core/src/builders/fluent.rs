@@ -1,4 +1,4 @@
-//! The short way from an agent to an answer: @iqai/adk's `AgentBuilder`.
+//! [`AgentBuilder`], after @iqai/adk: the shortest way from an agent to an answer.
 
 mod builder;
 
@@ -11,19 +11,19 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// What [`AgentBuilder::build`] gives.
+/// The result of [`AgentBuilder::build`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BuiltAgent<P> {
     /// The agent, or the tree of agents.
     pub agent: Tree,
-    /// It with a session, to be asked.
+    /// The agent with a session, ready for questions.
     pub runner: AgentRunner<P>,
-    /// That session.
+    /// The session of the runner.
     pub session: SessionHandle,
 }
 
-/// An agent with a session: each question sees what was said before.
+/// An agent with a session. Each question sees the earlier conversation.
 pub struct AgentRunner<P> {
     runner: Runner<P>,
     agent: Tree,
@@ -33,10 +33,11 @@ pub struct AgentRunner<P> {
 }
 
 impl<P> AgentRunner<P> {
-    /// Runs the agent and gives the text of its last reply; empty when no agent has said anything.
+    /// Runs the agent and returns the text of its last reply; the text is empty if no agent has
+    /// replied.
     ///
     /// # Errors
-    /// Those of the run. A run that pauses is an error as well: see [`run`](Self::run).
+    /// Returns the error of the run. A paused run is an error as well: see [`run`](Self::run).
     pub async fn ask(&self, message: impl Into<Content>) -> Result<String> {
         let mut stream = self.run(message).await?.stream();
         let mut last = String::new();
@@ -50,10 +51,10 @@ impl<P> AgentRunner<P> {
         Ok(last)
     }
 
-    /// A run of the agent in its session, which is made with its state before the first.
+    /// Starts a run of the agent in its session. The first call creates the session with its state.
     ///
     /// # Errors
-    /// When the session cannot be made.
+    /// Fails if the session cannot be created.
     pub async fn run(&self, message: impl Into<Content>) -> Result<RunRequest<'_, ()>> {
         self.made
             .get_or_try_init(|| async { self.session.create(self.state.clone()).await.map(drop) })
@@ -61,7 +62,7 @@ impl<P> AgentRunner<P> {
         Ok(self.session.run(&self.agent, message))
     }
 
-    /// The runner that it uses.
+    /// Returns the runner of the session.
     pub fn runner(&self) -> &Runner<P> {
         &self.runner
     }

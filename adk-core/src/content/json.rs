@@ -1,4 +1,5 @@
-//! ADK's JSON of a part: an object with one field for its kind, `thought` and `thoughtSignature` beside it.
+//! ADK's JSON of a part: an object with one field for its kind, and `thought` and
+//! `thoughtSignature` next to it.
 
 use super::*;
 use base64::Engine as _;
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire<'a> {
+struct PartJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -19,7 +20,7 @@ struct Wire<'a> {
     #[serde(alias = "function_response", skip_serializing_if = "Option::is_none")]
     function_response: Option<Cow<'a, FunctionResponse>>,
     #[serde(alias = "inline_data", skip_serializing_if = "Option::is_none")]
-    inline_data: Option<WireBlob<'a>>,
+    inline_data: Option<BlobJson<'a>>,
     #[serde(alias = "file_data", skip_serializing_if = "Option::is_none")]
     file_data: Option<Cow<'a, FileData>>,
     #[serde(alias = "thought_signature", skip_serializing_if = "Option::is_none")]
@@ -28,7 +29,7 @@ struct Wire<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WireBlob<'a> {
+struct BlobJson<'a> {
     #[serde(default, alias = "mime_type")]
     mime_type: Cow<'a, str>,
     data: String,
@@ -36,7 +37,7 @@ struct WireBlob<'a> {
     display_name: Option<Cow<'a, str>>,
 }
 
-/// What a part of a known kind has, in both spellings.
+/// The fields that mark a part of a known kind, in both spellings.
 const KINDS: [&str; 9] = [
     "text",
     "functionCall",
@@ -51,7 +52,7 @@ const KINDS: [&str; 9] = [
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut wire = Wire::default();
+        let mut wire = PartJson::default();
         match self {
             Part::Text(text) => wire.text = Some(text.into()),
             Part::Thought(thought) => {
@@ -67,7 +68,7 @@ impl Serialize for Part {
                 wire.function_response = Some(Cow::Borrowed(response));
             }
             Part::InlineData(blob) => {
-                wire.inline_data = Some(WireBlob {
+                wire.inline_data = Some(BlobJson {
                     mime_type: (&blob.mime_type).into(),
                     data: URL_SAFE.encode(&blob.data),
                     display_name: blob.display_name.as_ref().map(Cow::from),
@@ -86,7 +87,7 @@ impl<'de> Deserialize<'de> for Part {
         if !KINDS.iter().any(|kind| part.contains_key(*kind)) {
             return Ok(Part::Other(Box::new(part)));
         }
-        let wire = Wire::deserialize(Value::Object(part)).map_err(D::Error::custom)?;
+        let wire = PartJson::deserialize(Value::Object(part)).map_err(D::Error::custom)?;
         let signature = wire.thought_signature.map(Cow::into_owned);
         if let Some(call) = wire.function_call {
             let mut call = call.into_owned();
@@ -97,7 +98,7 @@ impl<'de> Deserialize<'de> for Part {
             return Ok(Part::from(response.into_owned()));
         }
         if let Some(blob) = wire.inline_data {
-            // ADK writes the alphabet for URLs, programs of others the standard one.
+            // ADK writes the URL-safe alphabet, other programs the standard one.
             let data = URL_SAFE
                 .decode(&blob.data)
                 .or_else(|_| STANDARD.decode(&blob.data))

@@ -1,13 +1,13 @@
-//! Callbacks of agents and blocks, and the plugins of a runner: what is asked before and after each agent, model call
-//! and tool call.
+//! Callbacks of agents and blocks, and plugins of a runner. The runtime calls them before and after
+//! each agent, model call and tool call.
 //!
-//! Plugins are asked first, in the order in which they were registered, then the callbacks of the agent's own, in the
-//! order of their list. The first that gives something wins: no further one is asked, and the guarded action is not
-//! done (ADK's rules).
+//! Plugins are called first, in the order in which they were registered, then the callbacks of the
+//! agent, in the order of their list. The first answer ends the sequence and replaces the guarded
+//! action, as in ADK.
 //!
-//! Callbacks of agents and models run in the agent, so that a run that is taken up again runs them again: they are code
-//! over the state, and I/O in them goes through [`CallbackContext::step`]. Callbacks of tools are a part of the recorded
-//! call: they may do what a tool may.
+//! Callbacks of agents and models run as part of the agent, so a resumed run executes them again.
+//! They should only use the state; I/O in them goes through [`CallbackContext::step`]. Callbacks of
+//! tools are part of the recorded call and may do anything that a tool may do.
 
 pub(crate) mod accept;
 mod hooks;

@@ -1,10 +1,8 @@
-//! One run: the session it works on, the slot to its consumer, and the context of its agents.
+//! [`Run`]: one run in this process, with its session, its outbox and the contexts of its agents.
 
-mod above;
 mod accessors;
 mod actions;
 mod announced_keys;
-mod apart;
 mod artifacts;
 mod attempt;
 mod budget;
@@ -14,21 +12,23 @@ mod config;
 mod consumption;
 mod context;
 mod failures;
+mod handover;
 mod history;
+mod inherited;
 mod lifecycle;
 mod lost_waits;
 pub mod memory;
 mod meter;
 mod models;
+mod origin;
 mod out;
 mod outcome;
-mod place;
 mod plugin;
 mod prepare;
 mod readonly;
+mod remote;
 mod replay;
 mod scope;
-mod seat;
 mod state;
 mod timers;
 mod trace;
@@ -55,23 +55,23 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 pub use trace::{TraceCarrier, set_trace_carrier};
 
-pub(crate) use above::{Above, Global, Prompt};
 pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
-pub(crate) use callback::{Place, Steps};
-pub(crate) use consumption::{Consumption, metered};
-pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
-pub(crate) use lifecycle::Watch;
+pub(crate) use callback::{CallbackPlace, CallbackSteps};
+pub(crate) use consumption::{Consumption, measure};
+pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
+pub(crate) use handover::{HandoverState, HandoverTarget};
+pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};
+pub(crate) use lifecycle::LifecycleReporter;
 pub(crate) use lost_waits::OpenWait;
-pub(crate) use meter::{Meter, count_again};
-pub(crate) use models::{Chain, Models};
+pub(crate) use meter::{Meter, count_replayed};
+pub(crate) use models::{ModelChain, Models};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
-pub(crate) use seat::{Seat, Target};
-pub(crate) use state::{Overlay, decode, encode, stored};
+pub(crate) use state::{Overlay, decode, encode, stored_key};
 pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
-pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
+pub(crate) use update::{CallPlace, CallStep, Caller, Updates, WrittenKeys, is_update};
 
 use crate::id::IdSeed;
 use crate::models::model::Usage;
@@ -79,7 +79,7 @@ use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
 use crate::store::engine::{
-    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within, is_failure,
+    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, NestedEngine, RunRecord, Slot, StepKey, is_failure,
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
@@ -95,60 +95,64 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What all contexts of a run share.
+/// State of one run that all of its contexts share.
 pub(crate) struct Run {
     pub(crate) id: RunId,
-    /// The claim that its writes carry.
+    /// The claim of this process; each write of the run carries it.
     pub(crate) claim: ClaimId,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
-    /// The engine keeps nothing: most runs do without slots then.
+    /// Whether the engine keeps nothing. Most runs then work without slots.
     pub(crate) is_in_memory: bool,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
-    /// What people say while it goes on, for a live run.
+    /// User input that arrives during a live run.
     pub(crate) live: Option<LiveInput>,
-    /// What was recorded of it, when it is taken up again.
+    /// The recorded part of a resumed run.
     pub(crate) replay: Option<Box<Replay>>,
-    /// No other run knows its session.
+    /// Whether no other run can reach the session.
     pub(crate) is_alone: bool,
-    /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
+    /// Whether this is a branch of a run that another process drives. A branch has no entry of its
+    /// own in the registry.
     pub(crate) is_branch: bool,
-    /// Where its log begins: what another run has said from there on was said at the same time.
+    /// The place in the log at which the run began. Events of other runs from there on are
+    /// concurrent.
     pub(crate) began: u64,
-    /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
+    /// One more than the greatest known place in the log. Counted only if branches may run in other
+    /// processes.
     places: AtomicU64,
-    /// Its record, until its first commit.
+    /// The record of the run, until its first commit.
     begins: Mutex<Option<Arc<RunRecord>>>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
     waiting: Mutex<BTreeMap<u64, Waiting>>,
-    /// The run that this one is a part of, for an agent that is used as a tool.
+    /// The enclosing run, for an agent that is used as a tool.
     outer: Option<Arc<Run>>,
-    /// How its steps are recorded in that one.
-    within: Option<Arc<Within>>,
-    /// The call of that one that it is.
+    /// Maps the steps of this run to records of the enclosing run.
+    within: Option<Arc<NestedEngine>>,
+    /// The tool call of the enclosing run that executes this run.
     within_call: Option<Box<CallPlace>>,
-    /// The registry has had it before its first commit: it was queued, or is resumed.
+    /// Whether the registry knows the run before its first commit, because it was queued or is
+    /// resumed.
     pub(crate) is_registered: bool,
-    /// It was cancelled by this process.
+    /// Whether this process cancelled the run.
     cancelled: AtomicBool,
-    /// When it has to have ended, and how long it may take by then.
+    /// The time by which the run must end, and the configured deadline as a duration.
     pub(crate) deadline: Option<(Instant, Duration)>,
-    /// Held by an update that no store can keep from others.
+    /// A lock for updates that no store can isolate from other branches.
     updating: tokio::sync::Mutex<()>,
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
     lost_waits: lost_waits::LostWaits,
-    /// Branches elsewhere that nobody waits for any more.
-    left: Mutex<Vec<(apart::Report, Option<Arc<KeyScope>>)>>,
-    /// The trace that it continues, as text.
+    /// Reports of remote branches whose blocks were dropped before the branches ended.
+    left: Mutex<Vec<(remote::PendingReport, Option<Arc<KeyScope>>)>>,
+    /// The trace that the run continues, as text.
     pub(crate) trace_parent: Option<Box<str>>,
 }
 
-/// What all runs of a runner share.
+/// Services that all runs of a runner share.
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) memory: Option<Arc<dyn memory::MemoryService>>,
@@ -201,10 +205,11 @@ impl Run {
         }
     }
 
-    /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
-    /// itself. Its events are not stored. Its steps are recorded under the `call` that it is; without one, that is recorded
-    /// as a whole.
-    pub(crate) fn inside(
+    /// Creates the run of an agent that is used as a tool. The run works on a copy of the state
+    /// with `delta` on top, and on the artifacts of the session itself. Events of the run are not
+    /// stored. Its steps are recorded under `call`; without a `call`, the engine records the tool
+    /// call as a whole.
+    pub(crate) fn for_agent_tool(
         outer: &Arc<Run>,
         delta: &StateDelta,
         call: Option<Name>,
@@ -213,7 +218,7 @@ impl Run {
         let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
-        let within = call.map(|call| Arc::new(Within::new(outer.engine.clone(), outer.claim, call)));
+        let within = call.map(|call| Arc::new(NestedEngine::new(outer.engine.clone(), outer.claim, call)));
         let engine: Arc<dyn Engine> = match &within {
             Some(within) => within.clone(),
             None => Arc::new(crate::store::engine::MemoryEngine),
@@ -222,10 +227,10 @@ impl Run {
         run.within = within;
         run.within_call = Some(Box::new(within_call));
         *write(&run.delivery.temp) = read(&outer.delivery.temp).clone();
-        if let Some(own) = outer.own() {
+        if let Some(own) = outer.own_keys() {
             let own = own.copy();
             own.record(delta);
-            run.closed_over(own);
+            run.set_own_keys(own);
         }
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());
@@ -235,36 +240,38 @@ impl Run {
     }
 
     /// Sets a stored key before the run begins.
-    pub(crate) fn begin_with(&self, key: &str, value: Value) {
+    pub(crate) fn preset(&self, key: &str, value: Value) {
         let value = Arc::new(value);
         if Scope::of(key) == Scope::Temp {
             return self.set_temp(Name::shared(key), value);
         }
-        if let Some(own) = self.live_own() {
+        if let Some(own) = self.live_own_keys() {
             own.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
         }
         self.session().preset(Name::shared(key), value);
     }
 
-    /// The keys that hold what this run has written and nothing else, where its workflow is closed.
-    pub(crate) fn own(&self) -> Option<&OwnKeys> {
-        self.replay.as_deref().and_then(Replay::own).or_else(|| self.live_own())
+    /// Returns the keys that hold only the writes of this run. `None` if the workflow is not
+    /// closed.
+    pub(crate) fn own_keys(&self) -> Option<&OwnKeys> {
+        self.replay.as_deref().and_then(Replay::own_keys).or_else(|| self.live_own_keys())
     }
 
-    /// The same as the store has it, also while a record is given back.
-    pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
+    /// Returns the same keys as the store has them, also during a replay.
+    pub(crate) fn live_own_keys(&self) -> Option<&OwnKeys> {
         self.delivery.live_own()
     }
 
-    /// From now on these keys hold what this run writes.
-    pub(crate) fn closed_over(&self, own: OwnKeys) {
+    /// Makes `own` the keys that hold the writes of this run.
+    pub(crate) fn set_own_keys(&self, own: OwnKeys) {
         if let Some(replay) = &self.replay {
-            replay.closed_over(&own);
+            replay.set_own_keys(&own);
         }
         let _ = self.delivery.own.set(Box::new(own));
     }
 
-    /// A run in memory of its own, without models: for a tool that is tested alone.
+    /// Creates a run in memory with a session of its own and without models, for the test of a
+    /// tool.
     pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = crate::store::session::SessionKey::new("test", "user", "test");
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
@@ -285,32 +292,33 @@ impl Run {
         )
     }
 
-    /// The session as the run sees it.
+    /// Returns the session as the run sees it.
     pub(crate) fn session(&self) -> &Arc<Session> {
         self.replay.as_deref().and_then(Replay::session).unwrap_or(&self.delivery.session)
     }
 
-    /// A run that begins, with its session as it is: its record goes with its first commit.
-    pub(crate) fn begins_with(&mut self, record: RunRecord) {
+    /// Attaches the record of a new run to its first commit, with the session as it is now.
+    pub(crate) fn attach_record(&mut self, record: RunRecord) {
         self.began = self.delivery.session.len() as u64;
         let state = self.delivery.session.state().into_iter().collect();
         let record = RunRecord { state, begins: self.began, is_queued: false, ..record };
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
-    /// Whether the registry has never had it under a claim of its own, because not one of its events was stored.
+    /// Returns whether the registry never had a claim for the run, because none of its events was
+    /// stored.
     pub(crate) fn is_unknown(&self) -> bool {
         !self.is_registered && !self.claim.is_driven_above() && self.outbox().is_unused()
     }
 
-    /// Keeps the trace of a run that begins in its record, for the process that resumes it.
+    /// Keeps the trace of a new run in its record, for the process that resumes the run.
     pub(crate) fn keep_trace(&self, span: &TraceSpan) {
         if let Some(record) = lock(&self.begins).as_mut().and_then(Arc::get_mut) {
             record.trace = span.context();
         }
     }
 
-    /// Ends it where it is, without waiting for its next commit.
+    /// Cancels the run at once, without waiting for its next commit.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
         self.outbox().wake();
@@ -320,17 +328,17 @@ impl Run {
         self.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Counts the deadline of the settings, for a run that has taken so long already.
-    pub(crate) fn limit(&mut self, taken: Duration) {
+    /// Computes the deadline from the settings, for a run that has already taken some time.
+    pub(crate) fn set_deadline(&mut self, taken: Duration) {
         self.deadline = self.config.deadline.and_then(|longest| {
-            // One that is too long for the clock is none.
+            // A deadline that overflows the clock counts as no deadline.
             let deadline = Instant::now().checked_add(longest.saturating_sub(taken))?;
             Some((deadline, longest))
         });
     }
 
-    /// A run that is resumed; gives back the right to drive it.
-    pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
+    /// Continues a claimed run, and returns its claim.
+    pub(crate) fn resume(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
         self.is_registered = true;
@@ -346,32 +354,32 @@ impl Run {
         claim
     }
 
-    /// The slot to the consumer.
+    /// Returns the queue of events for the consumer.
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.delivery.outbox
     }
 
-    /// The value of a stored key, `temp:` included.
+    /// Returns the value of a stored key, `temp:` keys included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         if key.starts_with("temp:") {
             return self.delivery.temp(key);
         }
-        let value = match self.own().filter(|own| own.has(key)) {
+        let value = match self.own_keys().filter(|own| own.has(key)) {
             Some(own) => own.get(key)?,
             None => self.session().get(key)?,
         };
-        match secret::kept(key, &value) {
-            Some(name) => self.kept(name),
+        match secret::kept_name(key, &value) {
+            Some(name) => self.secret(name),
             None => Some(value),
         }
     }
 
-    /// A secret that the run keeps under a name.
-    pub(crate) fn kept(&self, name: &str) -> Option<Arc<Value>> {
+    /// Returns a secret that the run keeps under a name.
+    pub(crate) fn secret(&self, name: &str) -> Option<Arc<Value>> {
         self.delivery.temp(name)
     }
 
-    /// The value of a name.
+    /// Returns the value of a name in a scope.
     pub(crate) fn value(&self, scope: Option<&KeyScope>, name: &str) -> Option<Arc<Value>> {
         match scope {
             Some(scope) => self.get(&scope.read_key(name)?),
@@ -379,8 +387,8 @@ impl Run {
         }
     }
 
-    /// The `temp:` keys that hold something.
-    pub(crate) fn temps(&self) -> StateDelta {
+    /// Returns the `temp:` keys that hold a value.
+    pub(crate) fn temp_keys(&self) -> StateDelta {
         let temp = read(&self.delivery.temp);
         let keys = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
         keys.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -401,7 +409,7 @@ impl Run {
         }
     }
 
-    /// Counts a model call before it is made, or taken from the record.
+    /// Counts a model call before the call is made or read from its record.
     pub(crate) fn count_llm_call(&self, is_recorded: bool) -> Result<()> {
         if let Some(outer) = &self.outer {
             return outer.count_llm_call(is_recorded);
@@ -416,17 +424,18 @@ impl Run {
         Ok(())
     }
 
-    /// Whether it is a part of another run.
+    /// Returns whether the run is part of another run.
     pub(crate) fn is_inside(&self) -> bool {
         self.outer.is_some()
     }
 
-    /// What a call has given before, as far as that is in what the engine has handed over.
-    pub(crate) fn recorded(&self, key: &StepKey) -> Option<Value> {
+    /// Returns the recorded result of a call, if the engine has handed it over.
+    pub(crate) fn recorded_result(&self, key: &StepKey) -> Option<Value> {
         self.record_of(key, Value::clone)
     }
 
-    /// Whether a call is answered from its record. A record of a failed call answers nothing.
+    /// Returns whether a call is answered from its record. The record of a failed call is not an
+    /// answer.
     pub(crate) fn is_answered(&self, key: &StepKey) -> bool {
         self.record_of(key, |record| !is_failure(record)).unwrap_or_default()
     }
@@ -438,12 +447,12 @@ impl Run {
         }
     }
 
-    /// Whether a round at that path has begun before, as far as that is in what the engine has handed over.
+    /// Returns whether the records that the engine has handed over contain a round at that path.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.has_begun(path))
     }
 
-    /// Whether the engine has handed over a record of this run.
+    /// Returns whether the engine has handed over a record of this run.
     pub(crate) fn has_record(&self) -> bool {
         match &self.outer {
             Some(outer) => outer.has_record(),
@@ -451,7 +460,8 @@ impl Run {
         }
     }
 
-    /// The slot of an event; the agents that have finished ride along.
+    /// Creates the slot of an event. The slot also carries the agents that have finished since the
+    /// last commit.
     pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
         let mut slot = Slot::new(self.claim, path, nth, self.delivery.clone());
         if self.engine.records() {
@@ -461,8 +471,9 @@ impl Run {
         slot
     }
 
-    /// An agent has finished: told with the next commit. An engine above the store executes it again, and gives what it gave.
-    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+    /// Marks an agent as finished, with the next commit. An engine above the store gets no mark,
+    /// because it executes the agent again and answers its calls.
+    pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         if !self.engine.records() {
             return;
         }
@@ -472,21 +483,22 @@ impl Run {
         }
     }
 
-    /// The agents that have finished since the last commit, of a run that makes no more.
-    pub(crate) fn last_finished(&self) -> Vec<Done> {
+    /// Takes the agents that have finished since the last commit, for a run without further
+    /// commits.
+    pub(crate) fn take_finished(&self) -> Vec<Done> {
         std::mem::take(&mut *lock(&self.done))
     }
 
-    /// Something is not done again: what its model calls used counts all the same.
-    pub(crate) fn skipped(&self, usage: Usage) {
+    /// Counts the usage of model calls that are not repeated.
+    pub(crate) fn count_skipped(&self, usage: Usage) {
         self.add_usage(usage);
-        self.counted(u32::try_from(usage.calls).unwrap_or(u32::MAX));
+        self.count_earlier_calls(u32::try_from(usage.calls).unwrap_or(u32::MAX));
     }
 
-    /// Model calls that were made before.
-    fn counted(&self, calls: u32) {
+    /// Counts model calls of an earlier execution.
+    fn count_earlier_calls(&self, calls: u32) {
         match &self.outer {
-            Some(outer) => outer.counted(calls),
+            Some(outer) => outer.count_earlier_calls(calls),
             None => drop(self.llm_calls.fetch_add(calls, Ordering::Relaxed)),
         }
     }
@@ -495,35 +507,35 @@ impl Run {
         lock(&self.loops).push(end);
     }
 
-    /// The loops at the paths that are meant have ended in vain: what is around them goes on without them.
-    pub(crate) fn forget_loops(&self, is_meant: impl Fn(&Path) -> bool) {
-        lock(&self.loops).retain(|end| !is_meant(&end.path));
+    /// Forgets the loop ends at the matching paths, because their work was discarded.
+    pub(crate) fn forget_loops(&self, is_match: impl Fn(&Path) -> bool) {
+        lock(&self.loops).retain(|end| !is_match(&end.path));
     }
 
-    pub(crate) fn loops(&self) -> Vec<LoopEnd> {
+    pub(crate) fn take_loops(&self) -> Vec<LoopEnd> {
         std::mem::take(&mut *lock(&self.loops))
     }
 
-    /// Somebody waits, for as long as what this returns lives: a wait that is cancelled is not one.
+    /// Registers an open wait until the returned guard is dropped.
     pub(crate) fn add_waiting(&self, waiting: Waiting) -> impl Drop + Send {
         let mut all = lock(&self.waiting);
         let number = all.last_key_value().map_or(0, |(last, _)| last + 1);
         all.insert(number, waiting);
-        Waits { run: self, number }
+        WaitingGuard { run: self, number }
     }
 
-    /// Who waits, in the order in which they began to.
-    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+    /// Returns the open waits, in the order in which they began.
+    pub(crate) fn open_waits(&self) -> Vec<Waiting> {
         lock(&self.waiting).values().cloned().collect()
     }
 }
 
-struct Waits<'a> {
+struct WaitingGuard<'a> {
     run: &'a Run,
     number: u64,
 }
 
-impl Drop for Waits<'_> {
+impl Drop for WaitingGuard<'_> {
     fn drop(&mut self) {
         lock(&self.run.waiting).remove(&self.number);
     }

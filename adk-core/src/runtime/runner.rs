@@ -1,4 +1,4 @@
-//! Runs workflows: what a program of a user begins with.
+//! [`Runner`]: the entry point of a program that runs workflows.
 
 mod accept;
 mod answers;
@@ -43,30 +43,33 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Runs workflows: models, stores and settings. Cheap to clone.
+/// Runs workflows with the models, stores and settings of one app. Cheap to clone.
 ///
-/// `P` is where models are looked up by name; it is fixed by the facade's features and never written by users. `R` is what
-/// it gives to tools and agents, see [`RunnerBuilder::resources`].
+/// `P` is the provider that looks up models by name. The features of the facade crate fix it, so
+/// users never write it. `R` is the type of the resources for tools and agents, see
+/// [`RunnerBuilder::resources`].
 pub struct Runner<P = NoProvider, R = NoResources> {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     types: PhantomData<fn() -> (P, R)>,
 }
 
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct RunnerShared {
     app: String,
-    /// The app of the runner that was built, where this one is [for another](Runner::for_app).
+    /// App of the runner that [`RunnerBuilder::build`] returned, when this runner was made by
+    /// [`Runner::for_app`].
     tenant_of: Option<String>,
     sessions: Arc<dyn SessionStore>,
     engine: Arc<dyn Engine>,
     services: Arc<Services>,
     config: RunConfig,
-    workflows: Vec<Arc<dyn recover::Known>>,
-    driven: Arc<cancel::Driven>,
+    workflows: Vec<Arc<dyn recover::NamedWorkflow>>,
+    driven: Arc<cancel::DrivenRuns>,
 }
 
-impl Shared {
-    /// The same for another app: a tenant of the app of the runner that was built, unless it is that one.
+impl RunnerShared {
+    /// Returns the same settings for another app. Unless `name` is the app of the built runner, the
+    /// other app is a tenant of that app.
     fn for_app(&self, name: impl Into<String>) -> Self {
         let (app, home) = (name.into(), self.tenant_of.as_ref().unwrap_or(&self.app));
         let tenant_of = (app != *home).then(|| home.clone());
@@ -75,16 +78,16 @@ impl Shared {
 }
 
 impl<P: ModelProvider + Default> Runner<P> {
-    /// A runner to be configured.
+    /// Returns a builder for a runner.
     pub fn builder() -> RunnerBuilder<P> {
         RunnerBuilder::new()
     }
 }
 
 impl<P, R> Runner<P, R> {
-    /// Asks for a run of a workflow in a session of its own.
+    /// Requests a run of a workflow in a new private session.
     ///
-    /// The workflow is borrowed, or an `Arc` for a run that can be spawned.
+    /// The workflow is borrowed. For a run that is spawned, pass an `Arc`.
     pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -93,16 +96,21 @@ impl<P, R> Runner<P, R> {
         RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into_input())
     }
 
-    /// Asks for a live run of a workflow in a session of its own: one that people talk to while it goes on.
+    /// Requests a live run of a workflow in a new private session. Users talk to a live run while
+    /// it executes.
     ///
-    /// The workflow is an LLM agent, or a sequence of agents. Each LLM agent answers messages of the queue, one by one,
-    /// until the queue is closed or, in a workflow, until it calls `task_completed`, a tool that a live run gives to it;
-    /// then the next agent takes over and begins with what was said so far. Functions run once, when it is their turn.
-    /// The inputs are keys and say nothing; [`RunRequest::message`] says something before the first message of the queue. The
-    /// input of an agent or tree that was built at run time is such a message: `Content::default()` says nothing.
+    /// The workflow is an LLM agent or a sequence of agents. Each LLM agent answers the messages of
+    /// the queue, one by one, until the queue is closed. In a workflow, an agent also ends when it
+    /// calls `task_completed`, a tool that a live run adds. The next agent then takes over and
+    /// begins with the conversation so far. Function agents run once.
     ///
-    /// A workflow that holds a loop or a parallel block anywhere does not compile here (`live-loop`), and a tree that was
-    /// built at run time fails with [`ErrorKind::LiveLoop`](crate::ErrorKind::LiveLoop) before anything is stored.
+    /// Inputs are state keys and add no message; [`RunRequest::message`] adds a message before the
+    /// first one of the queue. For an agent or tree that was built at run time, the input is that
+    /// message, and `Content::default()` adds none.
+    ///
+    /// A workflow that contains a loop or a parallel block does not compile here (`live-loop`). A
+    /// tree with one that was built at run time fails with
+    /// [`ErrorKind::LiveLoop`](crate::ErrorKind::LiveLoop) before anything is stored.
     pub fn run_live<'a, H, W>(
         &self,
         workflow: H,
@@ -116,13 +124,15 @@ impl<P, R> Runner<P, R> {
         RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into_input(), queue)
     }
 
-    /// Asks for a branch of a run that is driven elsewhere: what an [`Engine`] that has taken a
-    /// [`BranchTask`] calls, in this process or another. The engine of this runner commits what the branch
-    /// emits; its outcome and those events come back as a [`BranchReport`](crate::store::engine::BranchReport).
+    /// Requests a branch of a run that another process drives. An [`Engine`] that received a
+    /// [`BranchTask`] calls this method, in this process or another. The engine of this runner
+    /// commits the events that the branch emits; the outcome and the events return as a
+    /// [`BranchReport`](crate::store::engine::BranchReport).
     ///
     /// # Errors
-    /// Those of the branch; [`ErrorKind::TopologyChanged`](crate::ErrorKind::TopologyChanged) when there is no such
-    /// branch in the workflow.
+    /// Fails with the errors of the branch. Fails with
+    /// [`ErrorKind::TopologyChanged`](crate::ErrorKind::TopologyChanged) when the workflow has no
+    /// branch at the path of the task.
     pub fn branch<'a, H, W>(&self, workflow: H, task: BranchTask) -> RunRequest<'a, BranchEnd>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -131,31 +141,31 @@ impl<P, R> Runner<P, R> {
         RunRequest::branch(self.shared.clone(), workflow, task)
     }
 
-    /// A session of a user: made when its first run begins.
+    /// Returns a handle for a session of a user. The first run creates the session.
     pub fn session(&self, user: impl Into<String>, id: impl Into<String>) -> SessionHandle<R> {
         SessionHandle::new(self.shared.clone(), SessionKey::new(&self.shared.app, user, id))
     }
 
-    /// A session with an id that nobody has yet.
+    /// Returns a handle for a session with a new unique id.
     pub fn new_session(&self, user: impl Into<String>) -> SessionHandle<R> {
         self.session(user, IdSeed::new().run(now_micros()).to_string())
     }
 
-    /// The sessions of a user, or of all users, with their state and without events, sorted by the time of their last
-    /// change.
+    /// Lists the sessions of a user, or of all users, sorted by the time of their last change. The
+    /// snapshots contain state and no events.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails when the store fails.
     pub async fn sessions(&self, user: Option<&str>) -> Result<Vec<SessionSnapshot>> {
         self.shared.sessions.list(&self.shared.app, user).await
     }
 
-    /// The key of a session that is one run's own.
+    /// Returns a new key for a session that belongs to a single run.
     fn private_key(&self) -> SessionKey {
         SessionKey::new(&self.shared.app, "user", IdSeed::new().run(now_micros()).text())
     }
 
-    /// The name of the app.
+    /// Returns the name of the app.
     pub fn app_name(&self) -> &str {
         &self.shared.app
     }

@@ -1,18 +1,18 @@
-//! Tools: functions that a model may call.
+//! [`Tool`]: functions that a model may call.
 
 mod context;
 pub(crate) mod decode;
-mod fixed;
 pub(crate) mod function;
+mod pinned;
 pub(crate) mod schema;
 pub(crate) mod text;
 mod toolset;
 
 pub use crate::runtime::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
-pub(crate) use fixed::Fixed;
-pub use fixed::tool_file;
 pub use function::{FunctionTool, Json, ToolReturn};
+pub(crate) use pinned::PinnedToolset;
+pub use pinned::tool_file;
 pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
@@ -25,52 +25,54 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::time::Duration;
 
-/// The arguments of a call by name, as the model wrote them.
+/// Arguments of a call by name, as the model wrote them.
 pub type ToolArgs = Map<String, Value>;
 
-/// A tool, in the form in which it is written; `#[tool]` makes one of a function.
+/// Tool with a statically known type; `#[tool]` turns a function into one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "cannot be in `tools`",
     note = "put `#[tool]` on the function, or implement `Tool`"
 )]
 pub trait Tool: Send + Sync + 'static {
-    /// What it is called and what it may do.
+    /// Name and properties of the tool.
     const META: ToolMeta<'static>;
 
-    /// The declaration for models, made once.
+    /// Returns the declaration for models, which is created once.
     fn declaration(&self) -> &ToolDeclaration;
 
-    /// Runs once, with the arguments as the model wrote them.
+    /// Executes one call with the arguments as the model wrote them.
     ///
     /// # Errors
-    /// An error goes back to the model as an error result, so that it can correct itself.
+    /// The model receives an error as an error result, so that it can correct itself.
     fn call(
         &self,
         args: ToolArgs,
         cx: &mut ToolContext,
     ) -> impl Future<Output = Result<Value, ToolError>> + Send;
 
-    /// Whether a person has to agree to a call with these arguments, those that the tool will be called with. Default: yes.
-    /// Asked once per call, and only if `META` says that the tool may [`confirm`](ToolMeta::confirm). The answer is
-    /// recorded.
+    /// Returns whether a user must confirm a call with these arguments, which are the arguments of
+    /// the call. Default: yes. Called once per call, and only if `META` says that the tool may
+    /// [`confirm`](ToolMeta::confirm). The answer is recorded.
     ///
     /// # Errors
-    /// It goes back to the model, as one of [`call`](Self::call). Nobody is asked, and the tool does not run.
+    /// The model receives an error, like an error of [`call`](Self::call). No user is asked, and
+    /// the tool does not run.
     fn needs_confirmation(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
         Ok(true)
     }
 
-    /// What changes the requests of an agent that has the tool. Default: nothing.
+    /// Returns the hook that changes the requests of an agent with this tool. Default: no hook.
     fn processor(&self) -> Option<&dyn ProcessRequest> {
         None
     }
 }
 
-/// Changes each request of an agent before its model is asked, ahead of plugins and callbacks: ADK's `process_llm_request` of a tool.
+/// Hook that changes each request of an agent before its model is called, and before plugins and
+/// callbacks: ADK's `process_llm_request` of a tool.
 pub trait ProcessRequest: Send + Sync {
-    /// Changes the request. It runs again when the run is taken up again, so what comes from outside is a
-    /// [`step`](CallbackContext::step).
+    /// Changes the request. A resumed run calls this method again, so external data must be read in
+    /// a [`step`](CallbackContext::step).
     ///
     /// # Errors
     /// An error ends the run.
@@ -80,13 +82,13 @@ pub trait ProcessRequest: Send + Sync {
         cx: &'a mut CallbackContext,
     ) -> BoxFuture<'a, crate::Result<()>>;
 
-    /// Whether the model sees the tool and may call it. Default: yes.
+    /// Returns whether the model sees the tool and may call it. Default: yes.
     fn is_declared(&self) -> bool {
         true
     }
 }
 
-/// Adds a paragraph to the system instruction.
+/// Appends a paragraph to the system instruction.
 pub(crate) fn append_instruction(request: &mut ModelRequest, text: &str) {
     let instruction = &mut request.system_instruction;
     if !instruction.is_empty() {
@@ -95,35 +97,36 @@ pub(crate) fn append_instruction(request: &mut ModelRequest, text: &str) {
     instruction.push_str(text);
 }
 
-/// A tool as a trait object: what agents hold.
+/// Tool as a trait object, as agents hold it.
 pub trait DynTool: Send + Sync + 'static {
-    /// What it is called and what it may do.
+    /// Returns the name and properties of the tool.
     fn meta(&self) -> &ToolMeta<'_>;
 
-    /// The declaration for models.
+    /// Returns the declaration for models.
     fn declaration_dyn(&self) -> &ToolDeclaration;
 
-    /// Runs once, with the arguments as the model wrote them.
+    /// Executes one call with the arguments as the model wrote them.
     fn call_dyn<'a>(
         &'a self,
         args: ToolArgs,
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>>;
 
-    /// Whether a person has to agree to a call, see [`Tool::needs_confirmation`].
+    /// Returns whether a user must confirm a call, see [`Tool::needs_confirmation`].
     ///
     /// # Errors
-    /// It goes back to the model. Nobody is asked, and the tool does not run.
+    /// The model receives an error. No user is asked, and the tool does not run.
     fn needs_confirmation_dyn(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
         Ok(true)
     }
 
-    /// What changes the requests of an agent that has the tool, see [`Tool::processor`].
+    /// Returns the hook that changes the requests of an agent with this tool, see
+    /// [`Tool::processor`].
     fn processor_dyn(&self) -> Option<&dyn ProcessRequest> {
         None
     }
 
-    /// The agent that it is, when it is one.
+    /// Returns the agent, if the tool is an agent.
     fn agent_dyn(&self) -> Option<&dyn DynAgent> {
         None
     }
@@ -155,69 +158,71 @@ impl<T: Tool> DynTool for T {
     }
 }
 
-/// The declaration of a tool that takes no arguments.
+/// Returns the declaration of a tool that takes no arguments.
 pub(crate) fn without_arguments(meta: &ToolMeta<'static>) -> ToolDeclaration {
     let parameters = schema::object(Map::new(), Vec::new(), &Map::new());
     ToolDeclaration::new(meta.name, meta.description, parameters).escalates(meta.may_exit)
 }
 
-/// Why a tool gave no result. The model reads the text.
+/// Error of a tool call without a result. The model reads the text.
 #[derive(Debug)]
 pub struct ToolError {
     kind: ToolErrorKind,
     message: String,
     source: Option<BoxError>,
-    /// The schema of an answer that it asks for.
+    /// Schema of the answer to a question of the tool.
     schema: Option<Box<Value>>,
 }
 
-/// What kind of failure.
+/// Kind of a tool error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// An argument is missing or of another type; the text names it and says what was expected.
+    /// An argument is missing or has another type. The text names the argument and the expected
+    /// type.
     Argument,
-    /// The tool said no.
+    /// The tool returned an error.
     Failed,
     /// The tool panicked.
     Panic,
-    /// The tool took longer than its `timeout`.
+    /// The call exceeded the `timeout` of the tool.
     Timeout,
-    /// The call goes on after an answer: [`ToolError::asks`].
+    /// The call continues after an answer: [`ToolError::asks`].
     Asks,
 }
 
 impl ToolError {
-    /// An argument that cannot be used.
+    /// Creates the error of an invalid argument.
     pub fn argument(message: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Argument, ..Self::failed(message) }
     }
 
-    /// A failure of the tool's own.
+    /// Creates the error of a failed tool.
     pub fn failed(message: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Failed, message: message.into(), source: None, schema: None }
     }
 
-    /// A panic with its message.
+    /// Creates the error of a panic with its message.
     pub fn panicked(message: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Panic, ..Self::failed(message) }
     }
 
-    /// A question from the middle of a call; `schema` is that of an answer. The run waits as for a confirmation. With the
-    /// answer the tool is called again, with the same arguments and [id](ToolContext::call_id), and finds the answer among
-    /// [`ToolContext::answers`]. What this part of the call has written is forgotten, as that of a call that fails.
+    /// Creates a question from within a call; `schema` describes the answer. The run waits, as for
+    /// a confirmation. After the answer, the tool is called again with the same arguments and
+    /// [id](ToolContext::call_id), and finds the answer in [`ToolContext::answers`]. State that
+    /// this part of the call has written is discarded, as after a failed call.
     ///
-    /// Where the run [cannot wait](ToolContext::may_ask) it is an error that the model reads.
+    /// If the run [cannot wait](ToolContext::may_ask), the model reads the question as an error.
     pub fn asks(question: impl Into<String>, schema: Value) -> Self {
         Self { kind: ToolErrorKind::Asks, schema: Some(Box::new(schema)), ..Self::failed(question) }
     }
 
-    /// What it asks, with the schema of an answer.
+    /// Returns the question with the schema of its answer.
     pub(crate) fn into_question(self) -> (String, Value) {
         (self.message, self.schema.map_or(Value::Null, |schema| *schema))
     }
 
-    /// A call that took longer than the `timeout` of its tool.
+    /// Creates the error of a call that exceeded the `timeout` of its tool.
     pub(crate) fn timed_out(tool: &ToolMeta<'_>, timeout: Duration) -> Self {
         let left =
             if tool.blocking { "; it still runs on its thread, and its result is dropped" } else { "" };
@@ -225,7 +230,7 @@ impl ToolError {
         Self { kind: ToolErrorKind::Timeout, ..Self::failed(message) }
     }
 
-    /// Says how often the call was made.
+    /// Adds the number of attempts to the text.
     #[must_use]
     pub(crate) fn after(mut self, attempts: u32) -> Self {
         if attempts > 1 {
@@ -234,13 +239,13 @@ impl ToolError {
         self
     }
 
-    /// A result that has no form in JSON.
+    /// Creates the error of a result that cannot be encoded as JSON.
     pub(crate) fn unencodable(error: EncodeError) -> Self {
         let message = format!("the result {error}; help: {}", error.help());
         Self { source: Some(error.into()), ..Self::failed(message) }
     }
 
-    /// What kind of failure.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ToolErrorKind {
         self.kind
     }

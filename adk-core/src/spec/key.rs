@@ -1,11 +1,11 @@
-//! Keys that are known at run time.
+//! [`Key`]: a key that is declared at run time.
 
 use super::{Accepts, KeySpec};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::{Any, TypeId};
 
-/// A key with its type, owned.
+/// A key with its type; the owned form of [`KeySpec`].
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: String,
@@ -17,11 +17,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A key of a type that is known.
-    pub(crate) fn of<T: 'static>(name: impl Into<String>) -> Self {
-        // A text that is given as `&str` is stored, and read, as any other.
+    /// Creates a key of a type that the compiler knows.
+    pub(crate) fn typed<T: 'static>(name: impl Into<String>) -> Self {
+        // A `&str` is stored, and read, as a `String`.
         if TypeId::of::<T>() == TypeId::of::<&'static str>() {
-            return Self::of::<String>(name);
+            return Self::typed::<String>(name);
         }
         let ty = std::any::type_name::<T>();
         let ty = if ty == std::any::type_name::<String>() { "String" } else { ty };
@@ -35,19 +35,19 @@ impl Key {
         }
     }
 
-    /// A key of a type that values can be compared with.
+    /// Creates a key of a type that JSON values can be checked against.
     pub(crate) fn read_as<T: DeserializeOwned + 'static>(name: impl Into<String>) -> Self {
-        Self { accepts: Some(accepts::<T>), ..Self::of::<T>(name) }
+        Self { accepts: Some(accepts::<T>), ..Self::typed::<T>(name) }
     }
 
-    /// The same as a description has it.
-    pub(crate) fn owned(key: &KeySpec<'_>) -> Self {
+    /// Copies the key of a description.
+    pub(crate) fn from_spec(key: &KeySpec<'_>) -> Self {
         let (name, ty) = (key.name.to_owned(), key.ty.to_owned());
         let id = key.known_type();
         Self { name, ty, optional: key.optional, any: key.any, id, accepts: key.accepts }
     }
 
-    /// A key that may hold a value of any type.
+    /// Creates a key that may hold a value of any type.
     pub(crate) fn any(name: impl Into<String>) -> Self {
         let ty = "serde_json::Value".to_owned();
         Self { name: name.into(), ty, optional: false, any: true, id: None, accepts: None }
@@ -59,23 +59,24 @@ impl Key {
     }
 }
 
-/// Says what is wrong with a JSON value that is no `T`.
+/// Checks that a JSON value deserializes as a `T`, and returns the reason if it does not.
 pub(crate) fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
     match value.downcast_ref::<Value>() {
         Some(value) => T::deserialize(value).map(drop).map_err(|error| error.to_string()),
-        None => Err("it is no JSON value".to_owned()),
+        None => Err("the value is not JSON".to_owned()),
     }
 }
 
-/// The same for a list, whose own form is looked at once for all types.
+/// Checks each element of a JSON list. The form of the list is checked once for all element types.
 fn accepts_each<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
     accepts::<Vec<Value>>(value)?;
     let items = value.downcast_ref::<Value>().and_then(Value::as_array);
     items.into_iter().flatten().try_for_each(|item| accepts::<T>(item))
 }
 
-/// The same for the types that most keys have, where nothing but the type itself, or its name, is known.
-pub(crate) fn accepts_of(key: &KeySpec<'_>) -> Option<Accepts> {
+/// Returns the check of a key: its own, or the one of a common type, which is recognized by type id
+/// or name.
+pub(crate) fn type_check(key: &KeySpec<'_>) -> Option<Accepts> {
     macro_rules! plain {
         ($($ty:ty)*) => {
             match key.type_id() {

@@ -1,19 +1,19 @@
-//! The identity of a JSON schema over builds: a hash of what it lets in.
+//! The identity of a JSON schema across builds: a hash of the values that the schema accepts.
 //!
-//! A type that gets a field keeps its name, and its schema changes.
+//! A type that gets a new field keeps its name, but its schema changes.
 
 use super::ValueSchema;
 use crate::sync::lock;
-use adk_spec::hash::{hash as of_text, mixed};
+use adk_spec::hash::{hash as hash_text, mixed};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 type MakeSchema = fn() -> Arc<Value>;
 
-/// The [`hash`] of a schema that a function makes. Each is made once: each run asks, and to make a schema costs more than all
-/// the rest of a topology.
-pub(crate) fn hash_of(make: MakeSchema) -> u64 {
+/// Returns the [`hash`] of the schema that a function makes. The hash is cached for each function,
+/// because each run needs it and making a schema costs more than the rest of a topology.
+pub(crate) fn cached_hash(make: MakeSchema) -> u64 {
     static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
     let known = lock(&KNOWN).get(&make).copied();
     known.unwrap_or_else(|| {
@@ -23,12 +23,12 @@ pub(crate) fn hash_of(make: MakeSchema) -> u64 {
     })
 }
 
-/// A schema that came from outside.
-pub(crate) fn given(schema: &Value) -> ValueSchema {
+/// Returns the identity of a schema that is known only at run time.
+pub(crate) fn value_schema(schema: &Value) -> ValueSchema {
     ValueSchema::Hash(hash(schema))
 }
 
-/// What a schema says to people, and what counts where nothing was given.
+/// Keywords that describe a schema without changing the values that it accepts.
 const WORDS: [&str; 9] = [
     "$schema",
     "$comment",
@@ -41,15 +41,15 @@ const WORDS: [&str; 9] = [
     "writeOnly",
 ];
 
-/// The same for two schemas that differ in words or in order alone.
+/// Hashes a schema. Schemas that differ only in descriptions or in order have equal hashes.
 pub(crate) fn hash(schema: &Value) -> u64 {
-    unordered(alternatives(schema))
+    hash_unordered(alternatives(schema))
 }
 
-/// The hashes of the values that it lets in. An `enum` is one with a `oneOf` of its members: a doc comment on a variant
-/// makes the one of the other.
+/// Returns the hashes of the alternatives of a schema. An `enum` equals a `oneOf` of its members,
+/// because a doc comment on one variant turns the first form into the second.
 fn alternatives(schema: &Value) -> Vec<u64> {
-    let Value::Object(map) = schema else { return vec![of_data(schema)] };
+    let Value::Object(map) = schema else { return vec![hash_data(schema)] };
     let mut rest: Map<String, Value> = map.clone();
     rest.retain(|key, _| !WORDS.contains(&&**key));
     if rest.len() == 1
@@ -66,43 +66,46 @@ fn alternatives(schema: &Value) -> Vec<u64> {
             Vec::new()
         }
     };
-    let rest = unordered(rest.iter().map(|(key, value)| mixed(of_text(key), of_keyword(key, value))));
+    let rest =
+        hash_unordered(rest.iter().map(|(key, value)| mixed(hash_text(key), hash_keyword(key, value))));
     if members.is_empty() {
         vec![rest]
     } else {
-        members.iter().map(|member| mixed(rest, of_data(member))).collect()
+        members.iter().map(|member| mixed(rest, hash_data(member))).collect()
     }
 }
 
-fn of_keyword(key: &str, value: &Value) -> u64 {
+fn hash_keyword(key: &str, value: &Value) -> u64 {
     match (key, value) {
         (
             "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
             Value::Object(all),
-        ) => unordered(all.iter().map(|(name, schema)| mixed(of_text(name), hash(schema)))),
-        ("required" | "type", Value::Array(all)) => unordered(all.iter().map(of_data)),
-        ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => unordered(all.iter().map(hash)),
-        ("prefixItems" | "items", Value::Array(all)) => ordered(all.iter().map(hash)),
+        ) => hash_unordered(all.iter().map(|(name, schema)| mixed(hash_text(name), hash(schema)))),
+        ("required" | "type", Value::Array(all)) => hash_unordered(all.iter().map(hash_data)),
+        ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => hash_unordered(all.iter().map(hash)),
+        ("prefixItems" | "items", Value::Array(all)) => hash_ordered(all.iter().map(hash)),
         (_, Value::Object(_)) => hash(value),
-        _ => of_data(value),
+        _ => hash_data(value),
     }
 }
 
-fn of_data(value: &Value) -> u64 {
+fn hash_data(value: &Value) -> u64 {
     match value {
-        Value::Object(map) => unordered(map.iter().map(|(key, value)| mixed(of_text(key), of_data(value)))),
-        Value::Array(all) => ordered(all.iter().map(of_data)),
-        plain => of_text(&plain.to_string()),
+        Value::Object(map) => {
+            hash_unordered(map.iter().map(|(key, value)| mixed(hash_text(key), hash_data(value))))
+        }
+        Value::Array(all) => hash_ordered(all.iter().map(hash_data)),
+        plain => hash_text(&plain.to_string()),
     }
 }
 
-fn unordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
+fn hash_unordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
     let mut hashes: Vec<_> = hashes.into_iter().collect();
     hashes.sort_unstable();
-    ordered(hashes)
+    hash_ordered(hashes)
 }
 
-fn ordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
+fn hash_ordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
     hashes.into_iter().fold(1, mixed)
 }
 
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_order_are_no_part_of_it() {
+    fn descriptions_and_order_do_not_change_the_hash() {
         let ab = object(&json!({"a": {"type": "string"}, "b": {"type": "integer"}}), &["a", "b"]);
         let ba = object(
             &json!({"b": {"description": "How many.", "type": "integer"}, "a": {"type": "string", "default": ""}}),
@@ -124,15 +127,15 @@ mod tests {
         );
         assert_eq!(hash(&ab), hash(&ba));
         let plain = json!({"type": "string", "enum": ["yes", "no"]});
-        let told = json!({"title": "Answer", "oneOf": [
+        let described = json!({"title": "Answer", "oneOf": [
             {"type": "string", "enum": ["no"]},
             {"type": "string", "const": "yes", "description": "It is fine."},
         ]});
-        assert_eq!(hash(&plain), hash(&told));
+        assert_eq!(hash(&plain), hash(&described));
     }
 
     #[test]
-    fn what_lets_in_other_values_has_another() {
+    fn schemas_that_accept_other_values_have_other_hashes() {
         let text = json!({"type": "string"});
         let all = [
             json!(true),
@@ -145,7 +148,7 @@ mod tests {
             object(&json!({"a": text}), &["a"]),
             object(&json!({"a": text}), &[]),
             object(&json!({"a": text, "b": text}), &["a"]),
-            // A property that is called as a word is one.
+            // A property may have the name of a describing keyword.
             object(&json!({"a": text, "description": text}), &["a"]),
             json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}),
             json!({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}),

@@ -1,30 +1,35 @@
-//! The shape of a workflow, as it is kept with a run: what a run that is taken up again has to fit.
+//! [`Topology`]: the shape of a workflow. A run keeps it, and can be resumed only by a workflow of
+//! a fitting shape.
 
 use super::{AgentMeta, KeySpec, Node, NodeKind, Spec, ValueSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::any::TypeId;
 
-/// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and the types of their keys.
+/// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and
+/// the types of their keys.
 ///
-/// In it are kinds, names, the keys that workflows begin with (inputs and `let`), that nodes write and choose by, and how
-/// nodes are nested. Not in it are prompts, descriptions, models, settings, tools, the values of `let` and of defaults, and the
-/// most rounds and branches: those may change while a run waits.
+/// The shape contains kinds, names, the keys that workflows begin with (inputs and `let`), the keys
+/// that nodes write and choose by, and the nesting of nodes. It does not contain prompts,
+/// descriptions, models, settings, tools, the values of `let` and of defaults, nor the limits of
+/// rounds and branches: those may change while a run waits.
 ///
-/// The types are those of inputs, of `let` and `state` keys, of what nodes write, and of what functions and agents by hand
-/// read. A type is compared as it is written (a built tree has the full name that the compiler gives it). An awaited value,
-/// and the answer of a model, has to have the same JSON schema as well, apart from its descriptions and its order: so a
-/// field or a variant more is a change. Of a type that only functions write, such a change is not seen.
+/// Types are part of the shape for inputs, for `let` and `state` keys, for the keys that nodes
+/// write, and for the keys that functions and custom agents read. A type is compared as it is
+/// written; a tree that was built at run time has the full name that the compiler gives the type.
+/// An awaited value and the answer of a model must also have the same JSON schema, apart from
+/// descriptions and order: one more field or variant is a change. The shape does not see such a
+/// change in a type that only functions write.
 ///
-/// A type may become wider: `Option<T>` takes what was `T`, and `serde_json::Value` what was anything, but not the other way
-/// round. Keys that are read have to have the same type where they were read before. They may come and go, since prompts may
-/// change. What was recorded without types fits any types.
+/// A type may become wider: `Option<T>` accepts a former `T`, and `serde_json::Value` accepts any
+/// former type, but not the reverse. A key that is read must keep its type. Reads may be added and
+/// removed, because prompts may change. A shape that was recorded without types fits any types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Topology(Vec<TopologyLine>);
 
 impl Topology {
-    /// The shape of an agent: for a workflow all that is in it.
+    /// Returns the shape of an agent. The shape of a workflow includes all nodes inside it.
     pub fn of(root: &AgentMeta<'_>) -> Self {
         let mut nodes = Spec::new(root.name, "", root.steps).nodes();
         let own = &mut nodes[0];
@@ -32,10 +37,10 @@ impl Topology {
         own.states = root.states;
         own.writes = root.writes.into();
         own.schema = root.schema;
-        Self(nodes.iter().map(TopologyLine::of).collect())
+        Self(nodes.iter().map(TopologyLine::from_node).collect())
     }
 
-    /// A hash of it that is the same in every build and on every machine (FNV-1a, 64 bits).
+    /// Returns a hash of the shape (FNV-1a, 64 bits), equal in every build and on every machine.
     pub fn hash(&self) -> u64 {
         let texts = self.0.iter().map(|line| {
             let keys: Vec<_> = line.keys().iter().map(|key| format!("{key:?}")).collect();
@@ -44,9 +49,12 @@ impl Topology {
         fnv(FNV, texts.flat_map(String::into_bytes))
     }
 
-    /// Numbers of the shapes with branches that this one fits: last its own, before it those with fewer steps at the end of the
-    /// body. They are the same in every build and on every machine, and the types of keys are not in them: by such a number a
-    /// branch finds a process that can run it. None for a shape without `parallel` and `each`.
+    /// Returns hashes of the shapes whose branches this shape can execute. The hashes are ordered
+    /// by the number of steps at the end of the body; its own hash is last.
+    ///
+    /// The hashes are equal in every build and on every machine, and do not cover the types of
+    /// keys. A remote branch finds a process that can execute it by such a hash. The list is empty
+    /// for a shape without `parallel` and `each`.
     pub fn lineage(&self) -> Vec<u64> {
         let (mut all, mut hash, mut has_branches) = (Vec::new(), FNV, false);
         for (at, line) in self.0.iter().enumerate() {
@@ -61,23 +69,25 @@ impl Topology {
         all
     }
 
-    /// Whether a run of this shape can go on with one of the other: they are equal and their types fit, or the other has
-    /// more steps at the end of the workflow's body, which may be one sequence, as in trees that were built at run time.
+    /// Returns true if a run of this shape can continue with the shape `now`: the shapes are equal
+    /// and their types fit, or `now` has more steps at the end of the body. The body may be one
+    /// sequence, as in trees that were built at run time.
     pub fn fits(&self, now: &Self) -> bool {
         let Some((own, added)) = now.0.split_at_checked(self.0.len()) else { return false };
         self.0.iter().zip(own).all(|(then, now)| then.fits(now))
             && added.first().is_none_or(|line| depth(line.text()) <= now.body())
     }
 
-    /// The depth of the steps of the body.
+    /// Returns the depth of the steps of the body.
     fn body(&self) -> usize {
         let mut top = self.0.iter().map(TopologyLine::text).filter(|line| depth(line) == 1);
         let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
         if is_sequence && top.next().is_none() { 2 } else { 1 }
     }
 
-    /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they are nested in each
-    /// other, so that a node that has moved into a block shows it. Keys whose types do not fit begin with `~`.
+    /// Describes the difference: removed lines begin with `-`, new lines with `+`. Lines are
+    /// indented by their nesting, which shows a node that has moved into a block. Keys whose types
+    /// do not fit begin with `~`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -95,18 +105,18 @@ impl Topology {
         let head = then.iter().zip(now).take_while(is_same).count();
         let rest = then[head..].iter().rev().zip(now[head..].iter().rev());
         let tail = rest.take_while(is_same).count();
-        let kept = kept(&then[head..then.len() - tail], &now[head..now.len() - tail]);
+        let kept = common_lines(&then[head..then.len() - tail], &now[head..now.len() - tail]);
         let kept = (0..head).map(|at| (at, at)).chain(kept.into_iter().map(|(a, b)| (head + a, head + b)));
         let tail = (0..=tail).rev().map(|back| (then.len() - back, now.len() - back));
         let (mut lines, mut from) = (Vec::new(), (0, 0));
         for (a, b) in kept.chain(tail) {
-            lines.extend(then[from.0..a].iter().map(|line| shown('-', line.text())));
-            lines.extend(now[from.1..b].iter().map(|line| shown('+', line.text())));
+            lines.extend(then[from.0..a].iter().map(|line| diff_line('-', line.text())));
+            lines.extend(now[from.1..b].iter().map(|line| diff_line('+', line.text())));
             if let (Some(then), Some(now)) = (then.get(a), now.get(b)) {
-                for changed in then.changed(now) {
-                    // A key that several agents write has changed once.
-                    if !lines.contains(&changed) {
-                        lines.push(changed);
+                for change in then.type_changes(now) {
+                    // Several agents may write the key; report it once.
+                    if !lines.contains(&change) {
+                        lines.push(change);
                     }
                 }
             }
@@ -123,11 +133,11 @@ fn fnv(hash: u64, bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A node as one line, and the types of its keys.
+/// A node as one line, with the types of its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum TopologyLine {
-    /// Without keys, or recorded before their types were.
+    /// A node without keys, or one that was recorded before types were.
     Plain(String),
     Typed {
         line: String,
@@ -136,7 +146,7 @@ enum TopologyLine {
 }
 
 impl TopologyLine {
-    fn of(node: &Node<'_>) -> Self {
+    fn from_node(node: &Node<'_>) -> Self {
         let (line, keys) = (line(node), keys(node));
         if keys.is_empty() { Self::Plain(line) } else { Self::Typed { line, keys } }
     }
@@ -154,8 +164,8 @@ impl TopologyLine {
         }
     }
 
-    /// The keys of both whose types do not fit.
-    fn unfit<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
+    /// Returns the keys of both lines whose types do not fit.
+    fn mismatches<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
         let both = self.keys().iter().filter_map(|then| {
             let is_same = |now: &&TopologyKey| now.role == then.role && now.name == then.name;
             Some((then, now.keys().iter().find(is_same)?))
@@ -164,18 +174,18 @@ impl TopologyLine {
     }
 
     fn fits(&self, now: &Self) -> bool {
-        self.text() == now.text() && self.unfit(now).next().is_none()
+        self.text() == now.text() && self.mismatches(now).next().is_none()
     }
 
-    /// What has changed of the types of its keys, one line each.
-    fn changed(&self, now: &Self) -> Vec<String> {
-        let told = self.unfit(now).map(|(then, now)| match (then.shown(), now.shown()) {
+    /// Describes the changes in the types of the keys, one line each.
+    fn type_changes(&self, now: &Self) -> Vec<String> {
+        let changes = self.mismatches(now).map(|(then, now)| match (then.type_text(), now.type_text()) {
             (then_type, now_type) if then_type == now_type => {
                 format!("~ {}: {now_type}, which has other fields or variants now", now.name)
             }
             (then_type, now_type) => format!("~ {}: {then_type} -> {now_type}", now.name),
         });
-        told.collect()
+        changes.collect()
     }
 }
 
@@ -186,17 +196,17 @@ struct TopologyKey {
     role: KeyRole,
     #[serde(rename = "key")]
     name: String,
-    /// As it is written, without references and without the `Option` around it.
+    /// The type as it is written, without references and without an enclosing `Option`.
     #[serde(rename = "type")]
     ty: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     optional: bool,
-    /// The hash of its JSON schema, of a value that a model or a person gives.
+    /// The hash of the JSON schema, for a value that a model or a person gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     schema: Option<u64>,
 }
 
-/// What a node does with a key.
+/// The use that a node makes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum KeyRole {
@@ -211,10 +221,10 @@ const ANY: &str = "serde_json::Value";
 
 impl TopologyKey {
     fn new(role: KeyRole, key: &KeySpec<'_>, schema: Option<u64>) -> Self {
-        let (ty, is_option) = plain(key.ty);
+        let (ty, is_option) = owned_type(key.ty);
         let is_any = key.any || key.type_id() == Some(TypeId::of::<Value>());
         let ty = if is_any { ANY.to_owned() } else { ty };
-        // An input with a default has had a value when the run began.
+        // An input with a default has a value since the run began.
         let optional = is_option || key.optional && role != KeyRole::Begins;
         Self { role, name: key.name.to_owned(), ty, optional, schema }
     }
@@ -224,27 +234,27 @@ impl TopologyKey {
         is_wider && self.schema.zip(now.schema).is_none_or(|(then, now)| then == now)
     }
 
-    fn shown(&self) -> String {
+    fn type_text(&self) -> String {
         if self.optional { format!("Option<{}>", self.ty) } else { self.ty.clone() }
     }
 }
 
-/// The type of the key that is read or written as a type, and whether that is an `Option`.
-fn plain(ty: &str) -> (String, bool) {
+/// Returns the owned type of a key, and true if the key is an `Option`.
+fn owned_type(ty: &str) -> (String, bool) {
     let ty = ty.trim_start_matches('&');
     let options = ["Option<", "std::option::Option<", "core::option::Option<"];
     let inside = options.iter().find_map(|option| ty.strip_prefix(option)?.strip_suffix('>'));
     let own = inside.unwrap_or(ty).trim_start_matches('&');
     let own = match own.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
         _ if own == "str" => "String".to_owned(),
-        // `[T; N]` owns what it holds.
+        // `[T; N]` is an owned type.
         Some(element) if !element.contains(';') => format!("Vec<{element}>"),
         _ => own.to_owned(),
     };
     (own, inside.is_some())
 }
 
-/// The keys of a node. What prompts read may change with them.
+/// Returns the keys of a node, without those that prompts read: prompts may change.
 fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
     let reads = match node.kind {
         NodeKind::Function | NodeKind::Custom => &node.reads[..],
@@ -261,17 +271,18 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
     all.map(|(role, key)| TopologyKey::new(role, key, schema.filter(|_| role == KeyRole::Writes))).collect()
 }
 
-/// More pairs of lines than these are not compared: all of them are reported.
-const MOST: usize = 4_000_000;
+/// The largest number of line pairs that a difference compares. Above it, all lines are reported.
+const MAX_PAIRS: usize = 4_000_000;
 
-/// The places of the longest list of lines that are in both, in this order.
-fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
+/// Returns the positions of the longest common subsequence of two lists of lines.
+fn common_lines(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     let is_same = |a: usize, b: usize| then[a].text() == now[b].text();
     let width = now.len() + 1;
-    if then.len().saturating_mul(now.len()) > MOST {
+    if then.len().saturating_mul(now.len()) > MAX_PAIRS {
         return Vec::new();
     }
-    // How many the rest of both has in common, from each place on.
+    // `common[a * width + b]` is the length of the longest common subsequence of `then[a..]` and
+    // `now[b..]`.
     let mut common = vec![0_u32; (then.len() + 1) * width];
     for a in (0..then.len()).rev() {
         for b in (0..now.len()).rev() {
@@ -296,8 +307,8 @@ fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     places
 }
 
-/// The nodes of the body are at the margin.
-fn shown(sign: char, line: &str) -> String {
+/// Returns one line of a difference. The nodes of the body begin at the margin.
+fn diff_line(sign: char, line: &str) -> String {
     format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
 }
 
@@ -356,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_may_be_added_at_the_end_of_the_body_alone() {
+    fn a_step_may_be_added_only_at_the_end_of_the_body() {
         let old = shape(&["workflow w", "  loop l", "    custom a"]);
         assert!(old.fits(&old));
         assert!(old.fits(&shape(&["workflow w", "  loop l", "    custom a", "  custom b"])));
@@ -375,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_has_the_numbers_of_those_that_it_fits() {
+    fn a_shape_has_the_hashes_of_the_shapes_that_it_fits() {
         let lines = [
             "workflow w",
             "  custom a",
@@ -386,17 +397,17 @@ mod tests {
             "    each e",
         ];
         let whole = shape(&lines);
-        let of = |len: usize| shape(&lines[..len]).lineage();
-        assert!(of(2).is_empty());
+        let lineage = |len: usize| shape(&lines[..len]).lineage();
+        assert!(lineage(2).is_empty());
         // Parts of the body: up to the block, and up to the loop.
-        assert_eq!(whole.lineage(), [of(5)[0], of(7)[1]]);
+        assert_eq!(whole.lineage(), [lineage(5)[0], lineage(7)[1]]);
         for len in 1..=lines.len() {
             let then = shape(&lines[..len]);
             let is_there = then.lineage().last().is_some_and(|own| whole.lineage().contains(own));
             assert_eq!(is_there, then.fits(&whole) && len > 2, "{len}");
         }
         let other = shape(&["workflow w", "  custom a", "  parallel q", "    custom b", "    custom c"]);
-        assert_ne!(other.lineage(), of(5));
+        assert_ne!(other.lineage(), lineage(5));
     }
 
     fn leak<T>(value: T) -> &'static T {
@@ -416,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_may_become_wider_and_nothing_else() {
+    fn a_type_may_only_become_wider() {
         let key = |ty| KeySpec::new("k", ty);
         let any = key("Value").of::<Value>();
         for (then, now, is_fit) in [
@@ -438,7 +449,7 @@ mod tests {
             assert_eq!(typed(then, fixed).fits(&typed(now, fixed)), is_fit, "reads {then:?}, then {now:?}");
             assert_eq!(typed(fixed, then).fits(&typed(fixed, now)), is_fit, "writes {then:?}, then {now:?}");
         }
-        // What is read may be another key.
+        // A key that is read may be another one.
         assert!(typed(KeySpec::new("j", "bool"), key("u8")).fits(&typed(KeySpec::new("k", "u8"), key("u8"))));
         let diff = typed(key("Option<Plan>"), key("bool")).diff(&typed(key("Plan"), key("Decision")));
         assert_eq!(diff, "~ k: Option<Plan> -> Plan\n~ k: bool -> Decision");
@@ -448,7 +459,7 @@ mod tests {
     fn a_schema_is_a_part_of_the_type() {
         let asks = |schema: Value| {
             let mut meta = AgentMeta::new(AgentKind::Await, "a").writes(leak([KeySpec::new("k", "Plan")]));
-            meta.schema = Some(crate::spec::schema::given(&schema));
+            meta.schema = Some(crate::spec::schema::value_schema(&schema));
             Topology::of(&workflow_of(meta))
         };
         let (then, now) = (asks(serde_json::json!({"type": "string"})), asks(serde_json::json!(true)));
@@ -470,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_shows_what_is_gone_and_what_is_new() {
+    fn a_difference_shows_removed_and_new_lines() {
         let old = shape(&["workflow w", "  custom a", "  custom b", "  custom z"]);
         let new = shape(&["workflow w", "  custom c", "  custom z"]);
         assert_eq!(old.diff(&new), "- custom a\n- custom b\n+ custom c");
@@ -479,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_shows_no_more_than_that_and_what_stands_in_what() {
+    fn a_difference_shows_only_changed_lines_and_their_nesting() {
         let old = shape(&["workflow w", "  custom a", "  custom b", "  custom c", "  custom d"]);
         let new = shape(&[
             "workflow w",

@@ -1,4 +1,4 @@
-//! What happens in a run: ADK's `Event` and `EventActions`.
+//! [`Event`] and [`Actions`]: the entries of a session's log, ADK's `Event` and `EventActions`.
 
 mod concurrent;
 mod json;
@@ -18,38 +18,44 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The key of [`Event::custom_metadata`] on the answer of a model that tells what it cost by the runner's prices, such as
-/// `0.00125 USD`.
+/// The key of [`Event::custom_metadata`] with the cost of a model's answer by the runner's prices,
+/// such as `0.00125 USD`.
 pub const COST_KEY: &str = "cost";
 
-/// The key of [`Event::custom_metadata`] that tells the round of the innermost loop, counted from 0
+/// The key of [`Event::custom_metadata`] with the round of the innermost loop, counted from 0
 /// (adk-python, pull request 6268).
 pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 
-/// The key of [`Event::custom_metadata`] that tells the branches of parallel blocks that the event belongs to: an object with the
-/// number of each branch in the order of the source, from 0, by the depth of its block in the path.
+/// The key of [`Event::custom_metadata`] with the branches of parallel blocks that the event
+/// belongs to: an object with the number of each branch in source order, from 0, by the depth of
+/// its block in the path.
 ///
 /// A request shows branches in this order, whichever ended first.
 pub const BRANCH_ORDER_KEY: &str = "branch_order";
 
-/// The key of [`Event::custom_metadata`] by which an update of state is known ([`State::update`](crate::State::update)): an
-/// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `tool.add@2`.
+/// The key of [`Event::custom_metadata`] that marks an update of state
+/// ([`State::update`](crate::State::update)): an object with `update`, such as `user:n@0`, and for
+/// a tool call with `call`, such as `tool.add@2`.
 pub const STATE_UPDATE_KEY: &str = "state_update";
 
-/// The key of [`Event::custom_metadata`] by which a block says what it has left out: of an `each` with `over = cut` an object
-/// with `list` (the key), `max`, and `over` (how many elements are beyond it); of a block with `on_error = skip` one with
-/// `failed`, a list of objects with `path` and `error`, or where a part has left the block, one with `cancelled`, the paths of the
-/// others whose writes are discarded.
+/// The key of [`Event::custom_metadata`] with the parts that a block has left out.
+///
+/// - For an `each` with `over = cut`, the value is an object with `list` (the key), `max`, and
+///   `over` (the number of further elements).
+/// - For a block with `on_error = skip`, the value is an object with `failed`, a list of objects
+///   with `path` and `error`. If a part has left the block, it is an object with `cancelled`, the
+///   paths of the other parts, whose writes are discarded.
 pub const LEFT_OUT_KEY: &str = "left_out";
 
-/// The key of [`Event::custom_metadata`] by which a block names the keys that only discarded parts have written, and that had
-/// no value before: a list of stored keys. The event sets them to null, and the run reads them as unwritten.
+/// The key of [`Event::custom_metadata`] with the keys that only discarded parts of a block have
+/// written, and that had no value before: a list of stored keys. The event sets them to null, and
+/// the run reads them as unwritten.
 pub const UNWRITTEN_KEY: &str = "unwritten";
 
-/// One thing that happened in a run.
+/// One entry of the log of a run.
 ///
-/// An agent builds an event and hands it to [`Context::emit`](crate::Context::emit); commit gives it its id, time and
-/// place. A committed event is shared, never copied.
+/// An agent builds an event and passes it to [`Context::emit`](crate::Context::emit); commit
+/// assigns its id, time and place. A committed event is shared, never copied.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -60,54 +66,56 @@ pub const UNWRITTEN_KEY: &str = "unwritten";
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
-    /// Given by commit; nil before.
+    /// The id, assigned by commit; nil before.
     pub id: EventId,
-    /// Microseconds since 1970, given by commit; never runs backwards within a session.
+    /// Microseconds since 1970, assigned by commit. Time never runs backwards within a session.
     pub timestamp: u64,
     /// The run that the event belongs to; ADK's invocation id.
     pub invocation_id: RunId,
-    /// Who made it: `user`, or the name of an agent. Empty means the agent that emits it.
+    /// The author: `user`, or the name of an agent. Empty means the agent that emits the event.
     pub author: Name,
-    /// Where in the tree, with rounds. Given by commit.
+    /// The place in the tree, with rounds. Assigned by commit.
     pub path: Path,
-    /// The parallel branch, such as `par.left`, or `each_1[3]` for an element; `None` outside of such blocks.
+    /// The parallel branch, such as `par.left`, or `each_1[3]` for an element; `None` outside of
+    /// such blocks.
     pub branch: Option<Arc<str>>,
-    /// What was said.
+    /// The message.
     pub content: Option<Content>,
-    /// What it changes.
+    /// The changes.
     pub actions: Actions,
-    /// A piece of a reply that is still streaming: handed on, not stored.
+    /// Whether this is a piece of a reply that is still streaming: it is passed on, not stored.
     pub partial: bool,
-    /// What few events have.
+    /// Fields that few events have.
     pub details: Option<Box<Details>>,
 }
 
-/// What few events have, boxed so that the others do not pay for it.
+/// Fields that few events have, boxed so that other events stay small.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Details {
-    /// Anything of the agent's own.
+    /// Metadata of the agent.
     pub custom_metadata: Map<String, Value>,
-    /// Tokens of the model call that made this event.
+    /// The tokens of the model call that made this event.
     pub usage: Option<Usage>,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub finish_reason: Option<FinishReason>,
-    /// The version that answered, as the provider calls it.
+    /// The model version that answered, in the provider's words.
     pub model_version: Option<String>,
-    /// Set when a model replied with an error instead of content.
+    /// The error code of a model that replied with an error instead of content.
     pub error_code: Option<String>,
-    /// The provider's words for it.
+    /// The provider's error message.
     pub error_message: Option<String>,
-    /// Calls in this event whose answer comes later.
+    /// Calls in this event whose answers come later.
     pub long_running_tool_ids: Vec<String>,
-    /// What another program has stored with the event and this crate has no field for, by its place in
-    /// [`Event::to_stored`], where it is written again; null when there is nothing.
+    /// Fields that another program has stored with the event and that this crate does not know, by
+    /// their position in [`Event::to_stored`], which writes them again; null if the event has no
+    /// such fields.
     pub unknown: Value,
 }
 
-/// What an event changes beside saying something: ADK's `EventActions`.
+/// The changes that an event makes: ADK's `EventActions`.
 ///
-/// The fields of [`RareActions`] are its own: `actions.escalate` reads and sets one.
+/// Actions dereference to [`RareActions`], so `actions.escalate` reads and sets a rare field.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Actions {
@@ -116,47 +124,47 @@ pub struct Actions {
     rare: Option<Box<RareActions>>,
 }
 
-/// What few events ask for, boxed so that the others do not pay for it.
+/// Actions that few events have, boxed so that other events stay small.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RareActions {
     /// Files and their new versions, counted from 0.
     pub artifact_delta: Vec<(Name, u32)>,
-    /// Ends a loop. An explicit `false` is kept, as in ADK.
+    /// Whether a loop ends. An explicit `false` is kept, as in ADK.
     pub escalate: Option<bool>,
-    /// The model is not asked to put the answer of a tool into words.
+    /// Whether the answer of a tool is the last word: the model is not asked to summarize it.
     pub skip_summarization: Option<bool>,
-    /// The agent that goes on.
+    /// The agent that continues.
     pub transfer_to_agent: Option<Name>,
-    /// What a sequence or a loop is about to run: ADK's checkpoint, under `RunConfig::resumable`.
+    /// The next step of a sequence or a loop: ADK's checkpoint, under `RunConfig::resumable`.
     pub agent_state: Option<Arc<Value>>,
-    /// The agent or block has ended: ADK's checkpoint, under `RunConfig::resumable`.
+    /// Whether the agent or block has ended: ADK's checkpoint, under `RunConfig::resumable`.
     pub end_of_agent: Option<bool>,
-    /// A summary of events that came before, see [`Compaction`](crate::llm::Compaction).
+    /// A summary of earlier events, see [`Compaction`](crate::llm::Compaction).
     pub compaction: Option<Arc<EventCompaction>>,
 }
 
-/// A summary of a part of the log, which stays as it is: ADK's `EventCompaction`.
+/// A summary of a part of the log, which stays unchanged: ADK's `EventCompaction`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EventCompaction {
-    /// The time of the first event that it covers, in microseconds since 1970; 0 for all from the beginning, which is what this
-    /// crate writes.
+    /// The time of the first summarized event, in microseconds since 1970; 0 for all events from
+    /// the beginning, as this crate writes.
     pub start: u64,
-    /// The time of the last one.
+    /// The time of the last summarized event.
     pub end: u64,
     /// The summary.
     pub content: Content,
 }
 
 impl EventCompaction {
-    /// A summary of all events up to this time, in microseconds since 1970.
+    /// Creates a summary of all events up to this time, in microseconds since 1970.
     pub fn until(end: u64, summary: impl Into<String>) -> Self {
         Self { start: 0, end, content: Content::model(summary) }
     }
 }
 
-/// So that a request shares what was said with the log.
+/// Lets a request share content with the log.
 impl MessageSource for Event {
     fn content(&self) -> &Content {
         static NOTHING: Content = Content { parts: Vec::new(), role: Role::User };
@@ -174,7 +182,7 @@ impl StateDelta {
         let (key, value) = (key.into(), value.into());
         match self.0.iter_mut().find(|(name, _)| *name == key) {
             Some((_, old)) => *old = value,
-            // Most events write one key, and every event is kept.
+            // Most events write one key, and every event is kept, so capacity is exact.
             None => {
                 if self.0.is_empty() {
                     self.0 = Vec::with_capacity(1);
@@ -186,27 +194,27 @@ impl StateDelta {
         }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Value>> {
         self.0.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
     }
 
-    /// All keys and values.
+    /// Returns all keys and values.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Name, &Arc<Value>)> {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// How many keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing changes.
+    /// Returns true if the delta has no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds all of another delta; its values win.
+    /// Adds all keys of another delta; its values win.
     pub fn extend(&mut self, other: StateDelta) {
         for (key, value) in other.0 {
             self.insert(key, value);
@@ -217,8 +225,8 @@ impl StateDelta {
         self.0.into_iter()
     }
 
-    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store asks for it before it writes what
-    /// comes from outside of a run.
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store calls it
+    /// before it writes data from outside of a run.
     ///
     /// # Errors
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key.
@@ -230,16 +238,16 @@ impl StateDelta {
         Ok(())
     }
 
-    /// Keeps the keys that are wanted.
+    /// Keeps only the keys for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|(name, _)| keep(name));
     }
 }
 
-/// Secrets are not shown.
+/// Hides secrets.
 impl fmt::Debug for StateDelta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.iter().map(|(key, value)| (key, secret::shown(value)));
+        let all = self.iter().map(|(key, value)| (key, secret::redact(value)));
         f.debug_map().entries(all).finish()
     }
 }
@@ -290,30 +298,30 @@ impl From<RareActions> for Actions {
 }
 
 impl Actions {
-    /// Whether nothing is asked for.
+    /// Returns true if no action is set.
     pub fn is_empty(&self) -> bool {
         self.state_delta.is_empty() && self.rare.as_deref().is_none_or(|rare| *rare == RareActions::default())
     }
 
-    /// Its keys and its files.
+    /// Returns the state and the artifacts.
     pub(crate) fn into_deltas(self) -> (StateDelta, Vec<(Name, u32)>) {
         (self.state_delta, self.rare.map(|rare| rare.artifact_delta).unwrap_or_default())
     }
 
-    /// Whether a loop is to end.
+    /// Returns true if the event ends a loop.
     pub fn escalates(&self) -> bool {
         self.escalate == Some(true)
     }
 }
 
 impl Event {
-    /// An event without content.
+    /// Creates an event without content.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The agent says something.
+    /// Sets the content to a text of the agent.
     #[must_use]
     pub fn with_text(self, text: impl Into<String>) -> Self {
         self.with_content(Content::model(text))
@@ -327,8 +335,8 @@ impl Event {
         self
     }
 
-    /// Sets a state key. The value is JSON already: `f64::NAN` was made null by its conversion, and
-    /// [`State::set`](crate::State::set) refuses it.
+    /// Sets a state key. The value is JSON already: the conversion of `f64::NAN` made it null,
+    /// whereas [`State::set`](crate::State::set) refuses NaN.
     #[must_use]
     pub fn with_state(mut self, key: impl Into<Name>, value: impl Into<Value>) -> Self {
         self.actions.state_delta.insert(key, Arc::new(value.into()));
@@ -342,7 +350,7 @@ impl Event {
         self
     }
 
-    /// Adds metadata of the agent's own.
+    /// Adds metadata of the agent.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         let details = self.details_mut();
@@ -350,29 +358,29 @@ impl Event {
         self
     }
 
-    /// The keys that a block has made unwritten again.
+    /// Returns the keys that a block has made unwritten again.
     pub(crate) fn unwritten(&self) -> Vec<&str> {
         let keys = self.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
         keys.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// Metadata of the agent's own, or of the runtime, such as [`COST_KEY`].
+    /// Returns metadata of the agent, or of the runtime, such as [`COST_KEY`].
     pub fn metadata(&self, key: &str) -> Option<&Value> {
         self.details.as_ref()?.custom_metadata.get(key)
     }
 
-    /// What few events have, made when it is not there yet.
+    /// Returns the details, which are created if the event has none.
     pub fn details_mut(&mut self) -> &mut Details {
         self.details.get_or_insert_default()
     }
 
-    /// When it was committed.
+    /// Returns the time of the commit.
     pub fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_micros(self.timestamp)
     }
 
-    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). Each commit asks for it, and a store before
-    /// it appends what comes from outside of a run.
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). Each commit
+    /// calls it, and a store calls it before it appends events from outside of a run.
     ///
     /// # Errors
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key or the tool.
@@ -393,32 +401,33 @@ impl Event {
             .map_err(|deep| deep.error("what another program has stored with the event"))
     }
 
-    /// The text of the content, without thoughts; empty when there is none.
+    /// Returns the text of the content, without thoughts; empty if the event has no content.
     pub fn text(&self) -> String {
         self.content.as_ref().map(Content::text).unwrap_or_default()
     }
 
-    /// The calls that a model asks for.
+    /// Returns the calls that a model asks for.
     pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.content.iter().flat_map(Content::function_calls)
     }
 
-    /// The answers to calls.
+    /// Returns the answers to calls.
     pub fn function_responses(&self) -> impl Iterator<Item = &FunctionResponse> {
         self.content.iter().flat_map(Content::function_responses)
     }
 
-    /// Calls whose answer comes later.
+    /// Returns the ids of calls whose answers come later.
     pub fn long_running_tool_ids(&self) -> &[String] {
         self.details.as_ref().map_or(&[], |d| &d.long_running_tool_ids)
     }
 
-    /// Tokens of the model call that made this event.
+    /// Returns the tokens of the model call that made this event.
     pub fn usage(&self) -> Option<&Usage> {
         self.details.as_ref()?.usage.as_ref()
     }
 
-    /// The round of the innermost loop, counted from 0: what the agent set, otherwise what the path says.
+    /// Returns the round of the innermost loop, counted from 0: the value that the agent set,
+    /// otherwise the round in the path.
     pub fn loop_iteration(&self) -> Option<u64> {
         let own = self.details.as_ref().and_then(|d| d.custom_metadata.get(LOOP_ITERATION_KEY));
         match own {
@@ -427,8 +436,8 @@ impl Event {
         }
     }
 
-    /// ADK's custom metadata with what the path says beside its text: the loop iteration, unless the agent set one, and the
-    /// order of branches.
+    /// Returns ADK's custom metadata, with the facts about the path that its text lacks: the loop
+    /// iteration, unless the agent set one, and the order of branches.
     pub fn custom_metadata(&self) -> Map<String, Value> {
         let mut all = self.details.as_ref().map(|d| d.custom_metadata.clone()).unwrap_or_default();
         if let (Some(round), false) = (self.path.iteration(), all.contains_key(LOOP_ITERATION_KEY)) {
@@ -442,9 +451,9 @@ impl Event {
         all
     }
 
-    /// Whether the agent has said its last word of this turn: no call open, no answer that the model still
-    /// has to see, nothing partial. An event with `skip_summarization`, with calls that run on, or with an
-    /// error code is final too.
+    /// Returns true if the event is the last answer of the agent in this turn: it has no open call,
+    /// no answer that the model still has to see, and is not partial. An event with
+    /// `skip_summarization`, with calls that run on, or with an error code is final too.
     pub fn is_final_response(&self) -> bool {
         if self.actions.skip_summarization == Some(true) || !self.long_running_tool_ids().is_empty() {
             return true;
@@ -484,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_that_is_set_to_nothing_is_none() {
+    fn an_action_that_is_set_to_none_counts_as_unset() {
         let mut actions = Event::new().actions;
         actions.escalate = None;
         assert!(actions.is_empty() && actions == Actions::default());

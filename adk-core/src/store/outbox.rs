@@ -1,4 +1,5 @@
-//! The slot between the agents of a run and its consumer, and how the run is polled.
+//! [`Outbox`]: the queue of events between the agents of a run and its consumer, which also polls
+//! the run.
 
 use crate::sync::lock;
 use crate::{BoxFuture, Event};
@@ -9,28 +10,31 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context as Task, Poll, Wake, Waker};
 
-/// Events that are committed and not yet taken, in the order in which they were committed. A branch has at
-/// most one in here: it goes on when the consumer has come back for more.
+/// Committed events that the consumer has not taken yet, in the order of their commits. A branch
+/// has at most one event in the queue: it continues when the consumer has come back for the next
+/// one.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// How many were taken; it grows under the lock of the queue.
+    /// The number of events that were taken; it grows under the lock of the queue.
     taken: AtomicU64,
     doorbell: Arc<Doorbell>,
-    /// Rings the doorbell. It is kept, since the run is polled once for each event.
+    /// The waker that rings the doorbell. It is kept, because the run is polled once for each
+    /// event.
     waker: Waker,
-    /// Branches that could go on, and waits that are parked, and calls that are in flight.
+    /// Branches that could continue, waits that are parked, and calls that are in flight.
     pub(crate) live: AtomicUsize,
     pub(crate) parked: AtomicUsize,
     pub(crate) in_flight: AtomicUsize,
-    /// Emits of a run that is taken up again, which wait for their turn.
+    /// Emits of a resumed run, which wait for their turn.
     pub(crate) held: AtomicUsize,
-    /// Commits without a known end; also those of branches that were cancelled.
+    /// Commits with an unknown result, including those of cancelled branches.
     commits: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    /// The waker is that of a branch; the root of the run is polled after every take anyway.
+struct EventQueue {
+    /// Events, each with the waker of its branch. The root of the run has none: it is polled after
+    /// every take anyway.
     events: VecDeque<(Option<Arc<Event>>, Option<Waker>)>,
     pushed: u64,
     /// The front was handed to the consumer, who has not come back yet.
@@ -39,12 +43,12 @@ struct Queue {
     task: Option<Waker>,
 }
 
-/// Collects wakes of the run. Those that come while it is polled stay inside; only the first from idle
+/// A collector of wakes of the run. Wakes during a poll stay inside; only the first wake from idle
 /// reaches the executor.
 #[derive(Debug, Default)]
 struct Doorbell {
     state: AtomicU8,
-    queue: Mutex<Queue>,
+    queue: Mutex<EventQueue>,
 }
 
 const IDLE: u8 = 0;
@@ -66,18 +70,18 @@ impl Wake for Doorbell {
     }
 }
 
-/// How often a run that has woken itself is polled again before others have their turn.
+/// The number of polls of a run that wakes itself, before other tasks get their turn.
 const AT_ONCE: u32 = 32;
 
-/// What a poll of the run brought.
+/// The result of a poll of the run.
 pub(crate) enum Polled<T> {
     /// An event for the consumer.
     Event(Arc<Event>),
-    /// The end.
+    /// The end of the run.
     Ended(T),
-    /// All that is left of the run waits for a value from outside; it can be dropped.
+    /// All remaining work of the run waits for values from outside; the run can be dropped.
     Parked,
-    /// All that is left of a run that is taken up again waits for an event of its record that nobody emits.
+    /// All remaining work of a resumed run waits for an event of its record that no agent emits.
     Stuck,
 }
 
@@ -97,7 +101,8 @@ impl Default for Outbox {
     }
 }
 
-/// The waker of a branch may hold the doorbell, which holds the queue with that waker.
+/// Breaks a cycle: the waker of a branch may hold the doorbell, which holds the queue with that
+/// waker.
 impl Drop for Outbox {
     fn drop(&mut self) {
         let events = std::mem::take(&mut self.queue().events);
@@ -106,11 +111,12 @@ impl Drop for Outbox {
 }
 
 impl Outbox {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, EventQueue> {
         lock(&self.doorbell.queue)
     }
 
-    /// Puts an event on its way to the consumer; gives the ticket by which it is [`taken`](Self::taken).
+    /// Queues an event for the consumer, and returns its ticket for
+    /// [`until_taken`](Self::until_taken).
     pub(crate) fn push(&self, event: Arc<Event>) -> u64 {
         let mut queue = self.queue();
         queue.pushed += 1;
@@ -118,29 +124,29 @@ impl Outbox {
         queue.pushed
     }
 
-    /// Whether no event was ever put on its way.
+    /// Returns true if no event was ever queued.
     pub(crate) fn is_unused(&self) -> bool {
         self.queue().pushed == 0
     }
 
-    /// Ready once the event of that ticket has been taken.
-    pub(crate) fn taken(&self, ticket: u64) -> Taken<'_> {
-        Taken { outbox: self, ticket }
+    /// Returns a future that is ready once the event with that ticket has been taken.
+    pub(crate) fn until_taken(&self, ticket: u64) -> TakenFuture<'_> {
+        TakenFuture { outbox: self, ticket }
     }
 
-    /// Polls the run once more, whatever it waits for.
+    /// Polls the run once more, even if no future of the run was woken.
     pub(crate) fn wake(&self) {
         self.doorbell.wake_by_ref();
     }
 
-    /// Polls the run until it brings something. `run` is `None` once it has ended.
+    /// Polls the run until it has a result. `run` is `None` once it has ended.
     pub(crate) fn poll<T>(
         &self,
         run: &mut Option<BoxFuture<'_, T>>,
         ended: &mut Option<T>,
         task: &mut Task<'_>,
     ) -> Poll<Polled<T>> {
-        self.come_back(task.waker());
+        self.note_return(task.waker());
         let mut again = AT_ONCE;
         while let Some(future) = run {
             self.doorbell.state.store(POLLING, SeqCst);
@@ -159,7 +165,8 @@ impl Outbox {
                         continue;
                     }
                     if woken {
-                        // It wakes itself over and over. Others have their turn, and the run may be dropped.
+                        // The run wakes itself repeatedly. Other tasks get their turn, and the run
+                        // may be dropped.
                         task.waker().wake_by_ref();
                         return Poll::Pending;
                     }
@@ -177,12 +184,12 @@ impl Outbox {
         if let Some(event) = self.front() {
             return Poll::Ready(Polled::Event(event));
         }
-        // Nor is it the end while a commit of such a branch is on its way.
+        // The run has not ended while a commit of a cancelled branch is in flight.
         self.doorbell.state.store(IDLE, SeqCst);
         if self.commits.load(SeqCst) > 0 {
             return Poll::Pending;
         }
-        // The last of them may have come in the meantime.
+        // The last of these commits may have ended in the meantime.
         if let Some(event) = self.front() {
             return Poll::Ready(Polled::Event(event));
         }
@@ -192,24 +199,25 @@ impl Outbox {
         }
     }
 
-    /// A commit is on its way.
-    pub(crate) fn commits(&self) {
+    /// Counts a commit in flight.
+    pub(crate) fn begin_commit(&self) {
         self.commits.fetch_add(1, SeqCst);
     }
 
-    /// It is known how a commit ended. Whoever waits for it is woken by its answer; a run that has nobody left to be
-    /// woken is woken by this.
-    pub(crate) fn committed(&self) {
+    /// Counts a commit whose result is known. The waiting future is woken by the result itself;
+    /// this call wakes a run that has no such future left.
+    pub(crate) fn end_commit(&self) {
         self.commits.fetch_sub(1, SeqCst);
         if self.doorbell.state.load(SeqCst) == IDLE {
             self.doorbell.wake_by_ref();
         }
     }
 
-    /// The consumer has come back: the event that it was given counts as taken.
-    fn come_back(&self, task: &Waker) {
+    /// Notes that the consumer has come back: the event that it was given counts as taken.
+    fn note_return(&self, task: &Waker) {
         let mut queue = self.queue();
-        // `Waker::will_wake` compares the addresses of the tables, which differ between wakers of tokio and their clones.
+        // `Waker::will_wake` compares the addresses of the tables, which differ between wakers of
+        // tokio and their clones.
         let is_same = |own: &Waker| own.data() == task.data() && own.vtable() == task.vtable();
         if !queue.task.as_ref().is_some_and(is_same) {
             queue.task = Some(task.clone());
@@ -248,13 +256,13 @@ impl Outbox {
     }
 }
 
-/// An event on its way to the consumer.
-pub(crate) struct Taken<'a> {
+/// A future that waits until the consumer has taken an event.
+pub(crate) struct TakenFuture<'a> {
     outbox: &'a Outbox,
     ticket: u64,
 }
 
-impl Future for Taken<'_> {
+impl Future for TakenFuture<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
@@ -276,17 +284,17 @@ impl Future for Taken<'_> {
     }
 }
 
-/// One more, for as long as it lives.
-pub(crate) struct Counted<'a>(&'a AtomicUsize);
+/// A guard that counts one more while it lives.
+pub(crate) struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> CountGuard<'a> {
     pub(crate) fn new(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Relaxed);
         Self(counter)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }

@@ -1,4 +1,5 @@
-//! A session: the log of its events and its state, read in place and shared by everything that runs on it.
+//! [`Session`]: the log of events and the state of one conversation, read in place and shared by
+//! all its runs.
 
 mod filter;
 mod location;
@@ -7,9 +8,9 @@ mod memory;
 mod open;
 mod own_keys;
 mod pages;
+mod sent_history;
 mod state;
 mod store;
-mod told;
 mod transfer;
 mod turn;
 
@@ -19,12 +20,12 @@ pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
 pub(crate) use own_keys::OwnKeys;
 pub use pages::{PAGE, Pages};
+pub(crate) use sent_history::{HistoryKey, SentHistories, SentHistory};
 pub use state::{Scope, SharedState, StateMap, forget_temp, split};
 pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
-pub(crate) use told::{Heard, Listener, Told};
 pub use transfer::{export, import};
-pub(crate) use turn::{Turn, TurnPlace};
+pub(crate) use turn::{SessionTurn, TurnPlace};
 
 use crate::id::{IdSeed, MOST};
 use crate::store::event::{Event, StateDelta};
@@ -39,48 +40,49 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A conversation of one user with one app.
 ///
-/// Its log only grows and its entries never move: reading takes no lock and copies nothing. A session that comes from a store
-/// outside of the process holds the events that were appended since it was opened; [`load`](Self::load) gets earlier ones.
+/// The log only grows and its entries never move: reading takes no lock and copies nothing. A
+/// session of a store outside the process holds the events that were appended since it was opened;
+/// [`load`](Self::load) reads earlier events.
 #[derive(Debug)]
 pub struct Session {
     key: SessionKey,
-    /// The log as it was when the session was opened; it is read on demand.
+    /// The log from before the session was opened, read on demand.
     earlier: Earlier,
     log: Log<Arc<Event>>,
     own: RwLock<StateMap>,
     user: SharedState,
     app: SharedState,
-    /// Holding it is the right to append.
+    /// The clock. Holding its lock is the right to append.
     clock: Mutex<Clock>,
     turns: OnceLock<Box<turn::Turns>>,
-    told: Mutex<Told>,
+    sent_histories: Mutex<SentHistories>,
 }
 
-/// What a store says of a session that it opens.
+/// The data of a stored session that is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// The state of the session itself, keys without a prefix.
     pub own: StateMap,
-    /// The state of the user, shared by all sessions of the user that are open.
+    /// The state of the user, shared by all open sessions of the user.
     pub user: SharedState,
-    /// The state of the app, shared by all its sessions that are open.
+    /// The state of the app, shared by all its open sessions.
     pub app: SharedState,
-    /// How many events the log has before [`newest`](Self::newest).
+    /// The number of events in the log before [`newest`](Self::newest).
     pub earlier: usize,
-    /// The newest events, oldest first; as many as the store likes.
+    /// The newest events, oldest first. The store decides how many.
     pub newest: Vec<Arc<Event>>,
-    /// When the session was last written, in microseconds since 1970.
+    /// The time of the last write, in microseconds since 1970.
     pub updated: u64,
 }
 
 impl Session {
     pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
-        // All fields are said: `Opening::default()` would make two states to be thrown away.
+        // `..Opening::default()` would allocate two shared states only to drop them.
         let (own, newest) = (StateMap::new(), Vec::new());
         Self::open(key, Opening { own, user, app, earlier: 0, newest, updated: now_micros() }, None)
     }
 
-    /// A session as a store has it. What is not among the newest events is read from `pages` when it is asked for.
+    /// Opens a stored session. Events from before the newest ones are read from `pages` on demand.
     pub fn open(key: SessionKey, opening: Opening, pages: Option<Arc<dyn Pages>>) -> Self {
         let Opening { own, user, app, earlier, newest, updated } = opening;
         let log = Log::default();
@@ -89,16 +91,16 @@ impl Session {
         newest.into_iter().for_each(|event| log.push(event));
         let (own, clock) = (RwLock::new(own), Mutex::new(clock));
         let turns = OnceLock::new();
-        let told = Mutex::default();
-        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, told }
+        let sent_histories = Mutex::default();
+        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, sent_histories }
     }
 
-    /// The session as it was with this state and so many events. It shares nothing with this one but the events, which are
-    /// [loaded](Self::load) for both.
-    pub(crate) fn as_it_was(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
-        let earlier = Earlier::of(self.clone(), events);
+    /// Returns the session at an earlier moment, with this state and the first `events` events. It
+    /// shares only the events with this session, and [loads](Self::load) them for both.
+    pub(crate) fn restored_at(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
+        let earlier = Earlier::from_session(self.clone(), events);
         let last = earlier.len().checked_sub(1).map(|place| self.event(place));
-        // The time of a last event that is not loaded is not later than that of this session.
+        // The last event may not be loaded; then its time is at most the time of this session.
         let updated = last.map_or(0, |last| last.map_or_else(|| self.updated(), |event| event.timestamp));
         let opening = Opening { updated, ..Opening::default() };
         let then = Self { earlier, ..Self::open(self.key.clone(), opening, None) };
@@ -108,7 +110,8 @@ impl Session {
         then
     }
 
-    /// A session of the same name with a copy of the state, and nothing said yet. It shares nothing with this one.
+    /// Returns a session with the same key and a copy of the state, but without events. It shares
+    /// nothing with this session.
     pub(crate) fn copy_with(&self, delta: &StateDelta) -> Self {
         let (user, app) = (SharedState::default(), SharedState::default());
         user.replace(self.user.all());
@@ -131,22 +134,22 @@ impl Session {
         }
     }
 
-    /// App, user and id.
+    /// Returns the key: app, user and id.
     pub fn key(&self) -> &SessionKey {
         &self.key
     }
 
-    /// How many events are in the log, loaded or not.
+    /// Returns the number of events in the log, loaded or not.
     pub fn len(&self) -> usize {
         self.earlier.len() + self.log.len()
     }
 
-    /// Whether nothing has happened yet.
+    /// Returns true if the log is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The event at a place of the log, when it is loaded.
+    /// Returns the event at a place of the log, if it is loaded.
     pub fn event(&self, place: usize) -> Option<&Arc<Event>> {
         match place.checked_sub(self.earlier.len()) {
             Some(place) => self.log.get(place),
@@ -154,12 +157,12 @@ impl Session {
         }
     }
 
-    /// Whether all events of the log are loaded. In memory they always are.
+    /// Returns true if all events of the log are loaded, as they always are in memory.
     pub fn is_loaded(&self) -> bool {
         self.earlier.is_complete()
     }
 
-    /// Loads the events at these places that are not loaded.
+    /// Loads the events at these places that are not loaded yet.
     ///
     /// # Errors
     /// When the store fails.
@@ -176,22 +179,22 @@ impl Session {
         self.load(len.saturating_sub(events)..len)
     }
 
-    /// Keeps events that a store has read with something else: they need no [`load`](Self::load).
+    /// Keeps events that a store has read in another query: they need no [`load`](Self::load).
     pub(crate) fn keep(&self, first: usize, events: &[Arc<Event>]) {
         (first..).zip(events).for_each(|(place, event)| self.earlier.keep(place, event.clone()));
     }
 
-    /// When it was last written, in microseconds since 1970.
+    /// Returns the time of the last write, in microseconds since 1970.
     pub fn updated(&self) -> u64 {
         lock(&self.clock).micros
     }
 
-    /// All events so far that are loaded, oldest first.
+    /// Returns all loaded events so far, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         (0..self.len()).filter_map(|place| self.event(place))
     }
 
-    /// The value of a key; `app:` and `user:` keys are those of the app and of the user.
+    /// Returns the value of a key; `app:` and `user:` keys belong to the app and the user.
     pub fn get(&self, key: &str) -> Option<Arc<Value>> {
         match Scope::of(key) {
             Scope::Session => read(&self.own).get(key).cloned(),
@@ -201,7 +204,7 @@ impl Session {
         }
     }
 
-    /// All keys and values, those of the app and the user under their prefixes.
+    /// Returns all keys and values, with the keys of the app and the user under their prefixes.
     pub fn state(&self) -> StateMap {
         let mut all = read(&self.own).clone();
         all.extend(self.user.all());
@@ -209,22 +212,22 @@ impl Session {
         all
     }
 
-    /// Replaces the state of the session itself by what a store has by now.
+    /// Replaces the state of the session itself with the current state in a store.
     pub fn set_state(&self, own: StateMap) {
         *write(&self.own) = own;
     }
 
-    /// What agents were told of it.
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        lock(&self.told)
+    /// Returns the parts of the log that agents were sent already.
+    pub(crate) fn sent_histories(&self) -> MutexGuard<'_, SentHistories> {
+        lock(&self.sent_histories)
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {
-        self.apply_but(None, delta);
+        self.apply_except(None, delta);
     }
 
-    /// Applies all but a key that is written already.
-    fn apply_but(&self, written: Option<&Name>, delta: &StateDelta) {
+    /// Applies all keys except one that is written already.
+    fn apply_except(&self, written: Option<&Name>, delta: &StateDelta) {
         if delta.is_empty() {
             return;
         }
@@ -240,8 +243,9 @@ impl Session {
         }
     }
 
-    /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look.
-    /// With it comes its place in the log. `put` sees it while nobody else can append, so that events are delivered in the order of the log.
+    /// Assigns the event its id and time, applies its changes, and appends it, in one step for all
+    /// readers. Returns its place in the log with it. `put` is called before the next append, so
+    /// that events are delivered in the order of the log.
     pub(crate) fn append(
         &self,
         mut event: Arc<Event>,
@@ -257,9 +261,10 @@ impl Session {
         (place, event)
     }
 
-    /// The same for an event that is made from the value of a key: nobody else writes the key in between. Holding the
-    /// clock keeps others from the session's own keys; those of user and app are held by themselves, since other sessions
-    /// write them too.
+    /// Appends an event that is made from the value of a key, as [`append`](Self::append) does. No
+    /// other write of the key comes in between: the lock of the clock protects the session's own
+    /// keys, and the state of the user or the app is locked separately, because other sessions
+    /// write it too.
     pub(crate) fn append_update(
         &self,
         key: &Name,
@@ -286,13 +291,13 @@ impl Session {
         };
         clock.stamp(Arc::make_mut(&mut event), seed);
         let place = self.len() as u64;
-        self.apply_but(Some(key), &event.actions.state_delta);
+        self.apply_except(Some(key), &event.actions.state_delta);
         self.log.push(event.clone());
         put(&event);
         Ok((place, event))
     }
 
-    /// Appends an event that a store has given id and time, and applies what it changes.
+    /// Appends an event with an id and a time from a store, and applies its changes.
     pub fn append_stored(&self, event: Arc<Event>) {
         let mut clock = lock(&self.clock);
         if event.timestamp > clock.micros {
@@ -302,14 +307,14 @@ impl Session {
         self.log.push(event);
     }
 
-    /// Gives an event that is not stored its id and time.
+    /// Assigns an id and a time to an event that is not stored.
     pub(crate) fn stamp(&self, event: &mut Event, seed: IdSeed) {
         lock(&self.clock).stamp(event, seed);
     }
 }
 
-/// The time of the latest event in microseconds, and how many there were in that microsecond before it. Time never
-/// runs backwards here, whatever the clock of the machine does.
+/// The time of the latest event in microseconds, and the number of earlier events in that
+/// microsecond. Time never runs backwards, even if the clock of the machine does.
 #[derive(Debug, Default)]
 struct Clock {
     micros: u64,
@@ -334,7 +339,8 @@ impl Clock {
     }
 }
 
-/// Microseconds since 1970, by the clock of the system: what sessions and events are stamped with.
+/// Returns microseconds since 1970, by the clock of the system. Sessions and events are stamped
+/// with it.
 pub fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(since.subsec_micros()))
@@ -345,10 +351,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_sort_whatever_the_clock_does() {
+    fn ids_sort_even_if_the_clock_is_set_back() {
         let mut clock = Clock::default();
         let mut last = (crate::EventId::default(), 0);
-        // The clock does not move for more events than a microsecond has numbers, and is then set back.
+        // The clock does not move for more events than a microsecond has numbers, and is then set
+        // back.
         let still = std::iter::repeat_n(50, 2 * usize::from(MOST) + 1);
         for now in [10, 10, 11].into_iter().chain(still).chain([7, 53, 54, 54]) {
             clock.tick(now);

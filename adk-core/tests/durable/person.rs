@@ -281,7 +281,7 @@ async fn recover_takes_what_nobody_has_answered_in_time() {
     let recovered = late.recover().await.unwrap();
     let error = recovered[0].result.as_ref().unwrap_err();
     assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Expired, "w/board".to_owned()));
-    assert!(error.to_string().contains("nobody has answered in time"), "{error}");
+    assert!(error.to_string().contains("no answer arrived in time"), "{error}");
     let id = &waiting[1][0].id;
     assert!(matches!(
         kind(late.answer(id, Decision::Publish).await),

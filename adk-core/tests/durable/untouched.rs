@@ -159,7 +159,7 @@ async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
             _ => request.config(adk_core::RunConfig::adk()),
         };
         let error = asked.refused(ErrorKind::Config, request).await;
-        assert!(error.contains(&format!("with a `{set}`")) && error.contains("runner.answer"), "{error}");
+        assert!(error.contains(&format!("keeps its `{set}`")) && error.contains("runner.answer"), "{error}");
     }
     // It can still be taken up, with its answers.
     for waiting in &asked.waiting {
@@ -196,6 +196,6 @@ async fn a_message_with_the_answer_to_a_call_of_another_session_or_user_or_tool_
     assert_eq!(send(&user, "ask").await.unwrap_err().kind(), ErrorKind::UnknownWait);
     assert!(stored(&asked.world).await.0.iter().all(|one| before.0.contains(one) || one[1] == json!([])));
     let error = asked.refused(ErrorKind::AnswerInvalid, send(&runner.session("u", "s"), "look")).await;
-    assert!(error.contains("the call `c1` in the name of `look`, but it is one of `ask`"), "{error}");
+    assert!(error.contains("the call `c1` in the name of `look`, but it is a call of `ask`"), "{error}");
     assert_eq!(model.requests().len(), calls);
 }

@@ -97,7 +97,7 @@ fn what_ends_badly_elsewhere_ends_so_for_who_follows_it() {
     }
     for (asked, drives, wanted, said) in [
         (fails as fn() -> Tree, fails as fn() -> Tree, ErrorKind::Timeout, "too slow"),
-        (fails, other, ErrorKind::TopologyChanged, "is not of the shape any more"),
+        (fails, other, ErrorKind::TopologyChanged, "no longer has the shape with which"),
         (fails, unknown, ErrorKind::Config, "no workflow `w` is known to this runner; known: `v`"),
         (hangs, hangs, ErrorKind::Cancelled, "was cancelled"),
     ] {

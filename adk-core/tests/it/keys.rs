@@ -1,7 +1,7 @@
 //! Instances with other keys than their definition, over trees wired by hand.
 
 use crate::support::*;
-use adk_core::__private::function::{Arg, StateRead};
+use adk_core::__private::function::{FunctionParam, StateRead};
 use adk_core::spec::{InputSpec, KeySpec};
 use adk_core::{ErrorKind, Event, Flow, Runner};
 
@@ -190,8 +190,8 @@ async fn a_missing_input_of_an_instance_names_both_keys() {
 #[tokio::test]
 async fn a_parameter_without_its_value_names_both_keys() {
     let critic = by("critic", |cx| {
-        let loaded =
-            StateRead::load(Arg::<&str>::NEW.__slot(), &mut cx.state(), "draft").map(|_| Flow::Continue);
+        let loaded = StateRead::load(FunctionParam::<&str>::NEW.__loader(), &mut cx.state(), "draft")
+            .map(|_| Flow::Continue);
         Box::pin(async { loaded })
     });
     let tree = Tree::new("w", vec![renamed("second", critic, &[("draft", "essay")], &[])]);

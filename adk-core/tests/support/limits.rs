@@ -144,7 +144,7 @@ pub async fn answers_are_held_to_it(opens: &impl Opens) {
         let error = runner.answer(&waiting.id, nested(depth)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
         let said = error.to_string();
-        assert!(said.contains(&format!("nested {depth} levels deep, and 100 are the most")), "{said}");
+        assert!(said.contains(&format!("nested {depth} levels deep, above the limit of 100")), "{said}");
         assert!(error.help().is_some_and(|help| help.contains("still open")), "{said}");
         assert!(runner.waiting().await.unwrap().contains(&waiting));
     }

@@ -236,7 +236,7 @@ pub async fn is_refused_inside(place: &impl Opens) {
         Box::pin(async move {
             let tree = Arc::new(adding(&Arc::new(Notify::new())));
             let error = ask(&runner, &tree, "inside").entered().await.unwrap_err();
-            assert!(error.to_string().contains("give that a session of its own"), "{error}");
+            assert!(error.to_string().contains("give the inner run a session of its own"), "{error}");
             cx.emit(Event::new().with_state("kind", format!("{:?}", error.kind()))).await?;
             Ok(Flow::Continue)
         })

@@ -4,9 +4,9 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, run};
-use adk_core::__private::function::{Done, Recorded, StateWrite, Work};
+use adk_core::__private::function::{FunctionOutcome, RecordedWork, StateWrite, Work};
 use adk_core::__private::schemars::{JsonSchema, Schema, SchemaGenerator};
-use adk_core::__private::{MadeByMacro, Making};
+use adk_core::__private::{Behavior, GeneratedAgent};
 use adk_core::llm::LlmAgent;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::spec::AgentKind;
@@ -116,15 +116,16 @@ struct Returns;
 
 fn returns(cx: &mut Context) -> Result<Work<'_>> {
     let value = cx.state().value("value");
-    Ok(Recorded.call(move || Ok(Done::new(StateWrite::json(value, "returned")?, Flow::Continue))))
+    Ok(RecordedWork
+        .call(move || Ok(FunctionOutcome::new(StateWrite::json(value, "returned")?, Flow::Continue))))
 }
 
-impl MadeByMacro for Returns {
+impl GeneratedAgent for Returns {
     const META: &'static AgentMeta<'static> =
         &AgentMeta::new(AgentKind::Function, "returns").writes(&[KeySpec::new("returned", "Value")]);
 
-    fn made(&self) -> Making<'_> {
-        Making::Function("returned", returns)
+    fn behavior(&self) -> Behavior<'_> {
+        Behavior::Function("returned", returns)
     }
 }
 
@@ -423,15 +424,16 @@ struct ReturnsUnsayable;
 fn returns_unsayable(cx: &mut Context) -> Result<Work<'_>> {
     let n = cx.state().get::<usize>("value")?.unwrap();
     let value = Unsayable::ALL[n].0;
-    Ok(Recorded.call(move || Ok(Done::new(StateWrite::json(Some(value), "score")?, Flow::Continue))))
+    Ok(RecordedWork
+        .call(move || Ok(FunctionOutcome::new(StateWrite::json(Some(value), "score")?, Flow::Continue))))
 }
 
-impl MadeByMacro for ReturnsUnsayable {
+impl GeneratedAgent for ReturnsUnsayable {
     const META: &'static AgentMeta<'static> =
         &AgentMeta::new(AgentKind::Function, "returns").writes(&[KeySpec::new("score", "Value")]);
 
-    fn made(&self) -> Making<'_> {
-        Making::Function("score", returns_unsayable)
+    fn behavior(&self) -> Behavior<'_> {
+        Behavior::Function("score", returns_unsayable)
     }
 }
 

@@ -93,7 +93,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     let mut check = |span: (Span, Span), wrong: &TokenStream, fact: String, help: &str| {
         checks.extend(refuse(span, wrong, &report.message(&fact, help)));
     };
-    let unit = read("__adk::Probe::<__AdkValue>::UNIT");
+    let unit = read("__adk::TypeFacts::<__AdkValue>::UNIT");
     match &args.writes {
         // A plain type is never `()`.
         Some(_) if super::keys::is_plain(function) => {}
@@ -114,7 +114,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     if let Some(exits) = &args.exits {
         check(
             (exits.span, exits.span),
-            &quote!(__adk::Probe::<__AdkPlain>::FLOW == 0),
+            &quote!(__adk::TypeFacts::<__AdkPlain>::FLOW == 0),
             format!("`{name}` lists loops that it may end, but returns no `Flow`"),
             "return `Flow` or `(T, Flow)`, or remove `exits`",
         );
@@ -133,7 +133,7 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
             continue;
         }
         let ty = static_type(&param.ty);
-        let is_context = quote!(__adk::Probe::<#ty>::CONTEXT);
+        let is_context = quote!(__adk::TypeFacts::<#ty>::CONTEXT);
         let mut check = |span, wrong: &TokenStream, fact: String, help: &str| {
             checks.extend(refuse(span, wrong, &report.message(&fact, help)));
         };
@@ -174,7 +174,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let reads = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
             let first = static_type(&first.ty);
-            quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
+            quote!(__adk::function::reads(__adk::TypeFacts::<#first>::CONTEXT, &[#(#all),*]))
         }
         _ => quote!(&[#(#all),*]),
     };
@@ -182,7 +182,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let [optional, may_exit] = if returns_plain {
         ["false"; 2]
     } else {
-        ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
+        ["__adk::TypeFacts::<__AdkValue>::OPTIONAL", "__adk::TypeFacts::<__AdkPlain>::FLOW != 0"]
     };
     let writes = args.writes.iter().map(|key| {
         let (spelled, ty) = (types::written_type(&function.sig.output), keys.written_type());
@@ -219,7 +219,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function.params(Source::Plain).map(|param| &param.local).next();
     let how = match (first, blocking) {
-        (None, _) => read("let __adk_how = __adk::function::Recorded;"),
+        (None, _) => read("let __adk_how = __adk::function::RecordedWork;"),
         (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
         (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
     };
@@ -240,7 +240,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         None => quote!(::core::option::Option::None),
     };
     let (name, given, resources) = (function.unspanned_name(), arguments(function), take_resources(function));
-    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
+    let from =
+        (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::run_resources(__adk_cx);));
     let called = code!("let __adk_out =");
     let (made, set) = outs(function);
     let called = quote!(#made #resources #called #name(#(#given),*));
@@ -253,7 +254,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         "as __adk::function::AgentFailure>::ok(__adk_out)?;
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
-    let done = read("__adk::function::Done::new");
+    let done = read("__adk::function::FunctionOutcome::new");
     let call =
         quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
     let work = match (blocking, &function.sig.asyncness) {
@@ -262,6 +263,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         (None, None) => quote!(call(move || { #call })),
     };
     let head = read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
-    let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
+    let names = read(
+        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain as _};",
+    );
     quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
 }

@@ -35,7 +35,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
         let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
         let (spec, ty) = (key.spec(inside, place | opened), &key.key_type.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
-            .then(|| quote!(.accepting(__adk::Probe::<#ty>::ACCEPTS)));
+            .then(|| quote!(.accepting(__adk::TypeFacts::<#ty>::ACCEPTS)));
         quote!(#spec #accepts)
     });
     let (generics, _, conditions) = item.generics.split_for_impl();
@@ -97,7 +97,7 @@ fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
 fn described_meta(value: &TokenStream) -> TokenStream {
     // As in `refuse`, rustc underlines from the first token of the value to the last.
     let ((from, to), private) = (edge_spans(value), crate::facade::private());
-    let described = quote!(#private::typed::described::<Self>);
+    let described = quote!(#private::typed::describe::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
     quote!(#callee #value)
 }

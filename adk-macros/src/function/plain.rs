@@ -30,12 +30,12 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     let (value, call) = output.call(function, &given, &adk);
     let (returned, call) = match (&function.sig.asyncness, args.blocking) {
         (Some(_), _) => {
-            let waits = code!("{adk}::Waits::new");
-            (format!("{adk}::Waits<{value}>"), quote!(#waits(#written, async move { #call })))
+            let waits = code!("{adk}::AsyncOutput::new");
+            (format!("{adk}::AsyncOutput<{value}>"), quote!(#waits(#written, async move { #call })))
         }
         (None, Some(_)) => {
-            let blocks = code!("{adk}::Blocks");
-            (format!("{adk}::Blocks<{value}>"), quote!(#blocks(#call)))
+            let blocks = code!("{adk}::BlockingOutput");
+            (format!("{adk}::BlockingOutput<{value}>"), quote!(#blocks(#call)))
         }
         (None, None) => (value, call),
     };
@@ -114,7 +114,7 @@ fn params(function: &Function) -> Option<Vec<(&str, String)>> {
 
 fn holder(ty: &Type) -> Option<String> {
     Some(match (ty, plain_spelling(ty)?) {
-        (Type::Reference(_), text) if text == "str" => "Text".to_owned(),
+        (Type::Reference(_), text) if text == "str" => "BorrowedText".to_owned(),
         (Type::Reference(_), inside) => format!("Borrowed<{inside}>"),
         (_, value) => format!("Owned<{value}>"),
     })

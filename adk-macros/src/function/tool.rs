@@ -21,7 +21,7 @@ const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
 
 /// The statements that begin the parsing of arguments.
 const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
-    let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
+    let mut __adk_call = __adk::args::ToolInvocation::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
 /// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
@@ -50,7 +50,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
             }
 
             #head {
-                use __adk::args::{AnyOutput as _, ResultOutput as _};
+                use __adk::args::{ToolOutputDefaults as _, ResultOutput as _};
                 use __adk::function::{LoadMaybe as _, LoadPlain as _};
                 #call
             }
@@ -104,9 +104,9 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let KeyType { ty, optional, .. } = KeyType::new(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // The model decides whether it calls the tool, so no reader may rely on the key.
-        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
+        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::no_place(#optional)));
         let spec = key_spec(&ty, &write.key.text, &types::type_spelling(inside), &yes, &no, &place);
-        quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
+        quote!(#spec.accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
     if !reads.is_empty() || !writes.is_empty() {
@@ -124,7 +124,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     meta.extend(args.timeout.map(timeout_call));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
     // `may_exit` is last, because rustc promotes no value after an `||` to `'static`.
-    meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
+    meta.extend(quote!(.may_exit(#said || __adk::TypeFacts::<__AdkPlain>::FLOW != 0)));
     meta
 }
 
@@ -140,7 +140,7 @@ fn handle(param: &Param) -> TokenStream {
     } else {
         quote!(ToolArg)
     };
-    quote!(<#place as __adk::args::#reader>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
+    quote!(<#place as __adk::args::#reader>::arg(__adk::args::ToolParam::<#ty>::NEW.__handle_maker()))
 }
 
 /// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
@@ -205,7 +205,8 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
     let (arguments, resources) = (arguments(function), take_resources(function));
-    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
+    let from =
+        (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::call_resources(__adk_cx);));
     let loads = function.params(Source::Key).map(|param| load(param, "StateRead"));
     let (made, set) = outs(function);
     let body = quote! {
@@ -218,10 +219,10 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
         let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
         let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
-        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow) #set)
+        ::core::result::Result::Ok(__adk::args::ToolOutcome::new(__adk_out, __adk_flow) #set)
     };
     let done = match args.blocking {
-        Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),
+        Some(_) => quote!(__adk::args::run_blocking(__adk_cx, move |__adk_cx| { #body })),
         None => quote!({ let __adk_cx = &mut *__adk_cx; __adk::args::run(async move { #body }) }),
     };
     quote! {
@@ -238,7 +239,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     let mut before = TokenStream::new();
     for param in function.params(Source::Plain) {
         let ty = types::with_static_lifetimes(param.ty.to_token_stream());
-        let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
+        let is_context = quote!(__adk::TypeFacts::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
             let message = report
                 .message(&format!("`{name}` takes two contexts"), "remove one: both are the same context");
@@ -267,7 +268,7 @@ fn context_check(function: &Function, args: &ToolArgs, report: &Diagnostics) -> 
     }
     let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
         let ty = types::with_static_lifetimes(ty.to_token_stream());
-        quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
+        quote!(|| __adk::TypeFacts::<#ty>::TOOL_CONTEXT || __adk::TypeFacts::<#ty>::CONTEXT)
     });
     let wrong = quote!(!(false #(#contexts)*));
     let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();

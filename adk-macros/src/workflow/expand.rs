@@ -142,7 +142,7 @@ fn key_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
 /// Returns a key that the workflow reads: `serde_json::Value` reads any type.
 fn reading_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
     let ty = &typed.ty;
-    typed_key_spec(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
+    typed_key_spec(typed, place, &quote!(__typed::KeyFacts::<#ty>::VALUE))
 }
 
 fn typed_key_spec(typed: &super::ast::KeyDecl, place: u8, any: &TokenStream) -> TokenStream {
@@ -169,7 +169,7 @@ fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
 /// Returns a value that becomes a `String` if its type is open, as in `"x".into()`. Other values
 /// keep their type.
 fn string_or_itself(value: &syn::Expr) -> TokenStream {
-    call_with(value, &quote!(__wire::given), &quote!(.__itself))
+    call_with(value, &quote!(__wire::user_value), &quote!(.__itself))
 }
 
 /// Returns a call with a value, and a method call on its result.

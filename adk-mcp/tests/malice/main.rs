@@ -142,7 +142,7 @@ async fn answers() {
     for (number, error) in [
         (1, "did not answer with a result"),
         (2, "has 2097152 bytes, the limit is 1048576"),
-        (3, "is nested 115 levels deep, and 100 are the most"),
+        (3, "is nested 115 levels deep, above the limit of 100"),
         (4, "not valid base64"),
         (5, "not today"),
         (6, "no such file"),

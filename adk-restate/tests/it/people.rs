@@ -109,7 +109,7 @@ async fn a_deadline_passes() {
     // The first question has a default.
     match status(&world, run).await {
         RunStatus::Failed(error) => {
-            assert!(error.contains("(at hasty/late): nobody has answered in time"), "{error}")
+            assert!(error.contains("(at hasty/late): no answer arrived in time"), "{error}")
         }
         status => panic!("{status:?}"),
     }

@@ -1,4 +1,4 @@
-//! What a tool returns, chosen by its type, as a result and what it asks for.
+//! Return values of tools. The type of a value selects how it becomes a [`ToolOutcome`].
 
 use crate::flow::Flowing;
 use crate::runtime::tool::{ToolContext, ToolError};
@@ -10,19 +10,19 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What a tool may return.
+/// A type that a tool may return.
 #[diagnostic::on_unimplemented(
     message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait ToolOutput {
-    /// It may.
+    /// `true`; a path to this constant requires the trait.
     const YES: bool = true;
 
-    /// Its form in JSON.
+    /// Returns the value as JSON.
     ///
     /// # Errors
-    /// When it has none.
+    /// Fails if the value has no form in JSON.
     fn json(self) -> Result<Value, ToolError>;
 }
 
@@ -33,62 +33,63 @@ impl<T: Serialize> ToolOutput for T {
     }
 }
 
-/// What a tool may fail with.
+/// A type that a tool may fail with.
 #[diagnostic::on_unimplemented(
     message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` for it: the model reads its text",
     label = "has no text"
 )]
 pub trait ToolFailure: Sized {
-    /// Takes the `Result` off.
+    /// Unwraps the `Result` of a tool's body.
     ///
     /// # Errors
-    /// The tool's own.
-    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError>;
+    /// Returns the error of the tool.
+    fn ok<T>(output: Result<T, ToolBodyError<Self>>) -> Result<T, ToolError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<E: Display> ToolFailure for E {
-    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError> {
+    fn ok<T>(output: Result<T, ToolBodyError<Self>>) -> Result<T, ToolError> {
         output.map_err(|failure| match failure {
-            Failure::Known(error) => error,
-            Failure::Other(error) => ToolError::failed(error.to_string()),
+            ToolBodyError::Known(error) => error,
+            ToolBodyError::Other(error) => ToolError::failed(error.to_string()),
         })
     }
 }
 
-/// How a tool has failed.
+/// The error of a tool's body.
 #[derive(Debug)]
-pub enum Failure<E> {
-    /// With an error of ours, which stays what it is.
+pub enum ToolBodyError<E> {
+    /// An error of this crate, which is passed on unchanged.
     Known(ToolError),
-    /// With one of its own.
+    /// An error of the tool's own type.
     Other(E),
 }
 
-/// A result, and whether a loop ends.
+/// The result of a tool, and whether a loop ends.
 #[derive(Debug)]
-pub struct Done {
+pub struct ToolOutcome {
     value: Value,
     flow: Flow,
-    /// The keys that parameters have set.
+    /// Keys that parameters have set.
     set: StateDelta,
 }
 
-impl Done {
-    /// A result, and whether a loop ends.
+impl ToolOutcome {
+    /// Creates the outcome of a tool that returned `value` and `flow`.
     pub fn new(value: Value, flow: Flow) -> Self {
         Self { value, flow, set: StateDelta::default() }
     }
 
-    /// Takes what a parameter has set, if it has.
+    /// Adds the value that a parameter has set, if any.
     #[must_use]
     pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
         value.into_iter().for_each(|value| self.set.insert(key, value));
         self
     }
 
-    /// Writes what was set, and sets what the flow asks for. As with ADK's `exit_loop` the model is then not asked to put the
-    /// result into words: the loop is over, and a reply would be paid for and thrown away.
+    /// Writes the keys that were set and requests the end of a loop. After an exit the model does
+    /// not summarize the result, as with ADK's `exit_loop`: the loop is over, so a reply would be
+    /// paid for and dropped.
     pub fn apply(self, cx: &mut ToolContext) -> Value {
         self.set.into_iter().for_each(|(key, value)| cx.state().put(key, value));
         match self.flow {
@@ -101,61 +102,61 @@ impl Done {
     }
 }
 
-/// The type of what was returned.
+/// The type of a value that a tool returned.
 #[derive(Debug)]
-pub struct Tag<R>(PhantomData<fn() -> R>);
+pub struct ToolTag<R>(PhantomData<fn() -> R>);
 
-/// The type of what was returned.
-pub fn tag<R>(_: &R) -> Tag<R> {
-    Tag(PhantomData)
+/// Returns the type of a value that a tool returned.
+pub fn tag<R>(_: &R) -> ToolTag<R> {
+    ToolTag(PhantomData)
 }
 
-impl<T> Tag<Result<T, ToolError>> {
-    /// Says how it failed.
+impl<T> ToolTag<Result<T, ToolError>> {
+    /// Marks the error as an error of this crate.
     ///
     /// # Errors
-    /// The tool's own.
-    pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, Failure<Infallible>> {
-        output.map_err(Failure::Known)
+    /// Returns the error of the tool.
+    pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, ToolBodyError<Infallible>> {
+        output.map_err(ToolBodyError::Known)
     }
 }
 
-impl<R: Flowing> Tag<R> {
-    /// Takes the `Flow` off.
+impl<R: Flowing> ToolTag<R> {
+    /// Separates the value from its `Flow`.
     pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
     }
 }
 
-/// `Result` with any error.
+/// A `Result` with any other error.
 pub trait ResultOutput<T, E> {
-    /// Says how it failed.
+    /// Marks the error as an error of the tool.
     ///
     /// # Errors
-    /// The tool's own.
-    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
+    /// Returns the error of the tool.
+    fn __ok(self, output: Result<T, E>) -> Result<T, ToolBodyError<E>>;
 }
 
-impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
-    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
-        output.map_err(Failure::Other)
+impl<T, E> ResultOutput<T, E> for ToolTag<Result<T, E>> {
+    fn __ok(self, output: Result<T, E>) -> Result<T, ToolBodyError<E>> {
+        output.map_err(ToolBodyError::Other)
     }
 }
 
-/// The defaults for all types.
-pub trait AnyOutput<T>: Sized {
-    /// It is no `Result`.
+/// Defaults for types without a more specific method.
+pub trait ToolOutputDefaults<T>: Sized {
+    /// Wraps a value that is not a `Result`.
     ///
     /// # Errors
-    /// None.
-    fn __ok(self, output: T) -> Result<T, Failure<Infallible>> {
+    /// Never fails.
+    fn __ok(self, output: T) -> Result<T, ToolBodyError<Infallible>> {
         Ok(output)
     }
 
-    /// It has no `Flow`.
+    /// Pairs a value without a `Flow` with `Flow::Continue`.
     fn __flow(self, output: T) -> (T, Flow) {
         (output, Flow::Continue)
     }
 }
 
-impl<T> AnyOutput<T> for &Tag<T> {}
+impl<T> ToolOutputDefaults<T> for &ToolTag<T> {}

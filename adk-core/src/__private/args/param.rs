@@ -1,25 +1,26 @@
-//! Parameters of a tool: arguments by their type, and the context.
+//! Parameters of a tool: arguments, selected by their type, and the context.
 
-use super::Call;
+use super::ToolInvocation;
+use crate::__private::holder::{Borrowed, Maybe, MaybeDeref, Owned};
 use crate::runtime::tool::{ToolContext, ToolError, decode, schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// A parameter of type `P`: `ToolArg::arg(Arg::<P>::NEW.__slot())` says how to declare and how to read it.
+/// A parameter of type `P`. `ToolArg::arg(ToolParam::<P>::NEW.__handle_maker())` returns how it is
+/// declared and read.
 #[derive(Debug)]
-pub struct Arg<P>(PhantomData<fn() -> P>);
+pub struct ToolParam<P>(PhantomData<fn() -> P>);
 
-impl<P> Arg<P> {
+impl<P> ToolParam<P> {
     /// The parameter.
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// How an argument of type `T` is declared and read. It carries functions, so that a type without a schema gives one
-/// error and not one at each use.
+/// How an argument of type `T` is declared and read. The handle holds functions, so a type without
+/// a schema gives one error instead of one per use.
 #[derive(Debug)]
 pub struct Handle<T> {
     schema: MakeSchema,
@@ -32,10 +33,10 @@ impl<T> Handle<T> {
     where
         T: DeserializeOwned + JsonSchema,
     {
-        Self { schema: schema::of::<T>, decode: |value| T::deserialize(value), optional }
+        Self { schema: schema::for_type::<T>, decode: |value| T::deserialize(value), optional }
     }
 
-    fn value(&self, call: &mut Call<'_>, name: &str) -> Result<Option<T>, ToolError> {
+    fn value(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<Option<T>, ToolError> {
         match call.args.remove(name) {
             Some(Value::Null) if self.optional => Ok(None),
             Some(value) => decode::arg(name, value, || call.schema(name), self.decode).map(Some),
@@ -43,7 +44,7 @@ impl<T> Handle<T> {
         }
     }
 
-    fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<T, ToolError> {
+    fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<T, ToolError> {
         match self.value(call, name)? {
             Some(value) => Ok(value),
             None if self.optional => decode::arg(name, Value::Null, || call.schema(name), self.decode),
@@ -53,7 +54,7 @@ impl<T> Handle<T> {
 
     fn __take_or(
         &self,
-        call: &mut Call<'_>,
+        call: &mut ToolInvocation<'_>,
         name: &str,
         default: impl FnOnce() -> T,
     ) -> Result<T, ToolError> {
@@ -64,49 +65,50 @@ impl<T> Handle<T> {
     }
 }
 
-/// Makes the schema of a type.
+/// A function that makes the schema of a type.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
-/// What goes into a declaration.
-pub trait Declared {
-    /// The type that is read.
-    type Of;
+/// A parameter as a declaration shows it.
+pub trait DeclaredParam {
+    /// The type of the argument.
+    type Type;
 
-    /// The schema, and whether the argument may be absent; `None` for what is no argument.
+    /// Returns the schema and whether the argument may be absent, or `None` for a parameter that is
+    /// not an argument.
     fn declared(&self) -> Option<(MakeSchema, bool)>;
 }
 
 macro_rules! arguments {
-    ($($(#[$doc:meta])* $name:ident<$($generic:ident)?>($of:ty) -> $held:ty, $wrap:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident<$($generic:ident)?>($value:ty) -> $held:ty, $wrap:expr;)+) => {$(
         $(#[$doc])*
         #[derive(Debug)]
-        pub struct $name$(<$generic>)?(Handle<$of>);
+        pub struct $name$(<$generic>)?(Handle<$value>);
 
         impl$(<$generic>)? $name$(<$generic>)? {
             /// Reads the argument.
             ///
             /// # Errors
-            /// When it is missing or of another type.
-            pub fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<$held, ToolError> {
+            /// Fails if the argument is missing or has another type.
+            pub fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<$held, ToolError> {
                 self.0.__take(call, name).map($wrap)
             }
 
-            /// Reads the argument, or takes the default.
+            /// Reads the argument, or returns the default if it is absent.
             ///
             /// # Errors
-            /// When it is of another type.
+            /// Fails if the argument has another type.
             pub fn __take_or(
                 &self,
-                call: &mut Call<'_>,
+                call: &mut ToolInvocation<'_>,
                 name: &str,
-                default: impl FnOnce() -> $of,
+                default: impl FnOnce() -> $value,
             ) -> Result<$held, ToolError> {
                 self.0.__take_or(call, name, default).map($wrap)
             }
         }
 
-        impl$(<$generic>)? Declared for $name$(<$generic>)? {
-            type Of = $of;
+        impl$(<$generic>)? DeclaredParam for $name$(<$generic>)? {
+            type Type = $value;
 
             fn declared(&self) -> Option<(MakeSchema, bool)> {
                 Some((self.0.schema, self.0.optional))
@@ -116,85 +118,42 @@ macro_rules! arguments {
 }
 
 arguments! {
-    /// A `T` by value.
-    OwnedArg<T>(T) -> Owned<T>, Owned;
-    /// A `T` by reference.
-    BorrowedArg<T>(T) -> Borrowed<T>, Borrowed;
-    /// A `T` by reference, perhaps.
-    MaybeArg<T>(Option<T>) -> Maybe<T>, Maybe;
-    /// What a `T` dereferences to, perhaps: a text, a list, a path.
-    MaybeDerefArg<T>(Option<T>) -> MaybeDeref<T>, MaybeDeref;
+    /// A parameter that takes a `T`.
+    OwnedArg<T>(T) -> Owned<T>, Owned::new;
+    /// A parameter that takes a `&T`.
+    BorrowedArg<T>(T) -> Borrowed<T>, Borrowed::new;
+    /// A parameter that takes an `Option<&T>`.
+    MaybeArg<T>(Option<T>) -> Maybe<T>, Maybe::new;
+    /// A parameter that takes an optional reference to the target of a `T`, such as a text, a list
+    /// or a path.
+    MaybeDerefArg<T>(Option<T>) -> MaybeDeref<T>, MaybeDeref::new;
 }
 
-/// The value of `T` itself.
-#[derive(Debug)]
-pub struct Owned<T>(T);
-
-/// A `T` to lend.
-#[derive(Debug)]
-pub struct Borrowed<T>(T);
-
-/// A `T` to lend, perhaps.
-#[derive(Debug)]
-pub struct Maybe<T>(Option<T>);
-
-/// A `T` whose target is lent, perhaps.
-#[derive(Debug)]
-pub struct MaybeDeref<T>(Option<T>);
-
-impl<T> Owned<T> {
-    /// The argument.
-    pub fn __give(self) -> T {
-        self.0
-    }
-}
-
-impl<T> Borrowed<T> {
-    /// The argument.
-    pub fn __give(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Maybe<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T> {
-        self.0.as_ref()
-    }
-}
-
-impl<T: Deref> MaybeDeref<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T::Target> {
-        self.0.as_deref()
-    }
-}
-
-/// A context to change.
+/// A parameter that takes the context as `&mut`.
 #[derive(Debug)]
 pub struct ContextArg;
 
-/// A context to read.
+/// A parameter that takes the context as `&`.
 #[derive(Debug)]
 pub struct SharedContextArg;
 
-/// The context of a call.
+/// The context of a call, lent to a parameter as `&mut`.
 #[derive(Debug)]
-pub struct Lent<'a>(&'a mut ToolContext);
+pub struct LentToolContext<'a>(&'a mut ToolContext);
 
-/// The context of a call, to read.
+/// The context of a call, lent to a parameter as `&`.
 #[derive(Debug)]
-pub struct LentShared<'a>(&'a ToolContext);
+pub struct LentSharedToolContext<'a>(&'a ToolContext);
 
-impl<'a> Lent<'a> {
-    /// The argument.
+impl<'a> LentToolContext<'a> {
+    /// Returns the argument.
     pub fn __give(self) -> &'a mut ToolContext {
         self.0
     }
 }
 
-impl<'a> LentShared<'a> {
-    /// The argument.
+impl<'a> LentSharedToolContext<'a> {
+    /// Returns the argument.
     pub fn __give(self) -> &'a ToolContext {
         self.0
     }
@@ -204,9 +163,13 @@ impl ContextArg {
     /// Takes the context out of the call.
     ///
     /// # Errors
-    /// When another parameter has taken it, which a const has refused.
-    pub fn __take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
-        call.cx.take().map(Lent).ok_or_else(taken)
+    /// Fails if another parameter has taken the context. A const check rejects such a tool first.
+    pub fn __take<'a>(
+        &self,
+        call: &mut ToolInvocation<'a>,
+        _: &str,
+    ) -> Result<LentToolContext<'a>, ToolError> {
+        call.cx.take().map(LentToolContext).ok_or_else(second_context_error)
     }
 }
 
@@ -214,44 +177,49 @@ impl SharedContextArg {
     /// Takes the context out of the call.
     ///
     /// # Errors
-    /// When another parameter has taken it, which a const has refused.
-    pub fn __take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
-        call.cx.take().map(|cx| LentShared(cx)).ok_or_else(taken)
+    /// Fails if another parameter has taken the context. A const check rejects such a tool first.
+    pub fn __take<'a>(
+        &self,
+        call: &mut ToolInvocation<'a>,
+        _: &str,
+    ) -> Result<LentSharedToolContext<'a>, ToolError> {
+        call.cx.take().map(|cx| LentSharedToolContext(cx)).ok_or_else(second_context_error)
     }
 }
 
 #[cold]
-fn taken() -> ToolError {
+fn second_context_error() -> ToolError {
     ToolError::failed("the tool has two contexts")
 }
 
-impl Declared for ContextArg {
-    type Of = ();
+impl DeclaredParam for ContextArg {
+    type Type = ();
 
     fn declared(&self) -> Option<(MakeSchema, bool)> {
         None
     }
 }
 
-impl Declared for SharedContextArg {
-    type Of = ();
+impl DeclaredParam for SharedContextArg {
+    type Type = ();
 
     fn declared(&self) -> Option<(MakeSchema, bool)> {
         None
     }
 }
 
-/// The place of an argument: `T` is what has to be one, `H` how a parameter made of it is declared and read.
+/// A function that makes the handle `H` of a parameter from the handles of its type `T`. Only
+/// argument types have handles.
 #[derive(Debug)]
-pub struct Slot<T, H>(fn(Handles<T>) -> H);
+pub struct HandleMaker<T, H>(fn(Handles<T>) -> H);
 
-impl<T, H> Slot<T, H> {
-    pub(super) fn fill(self, handles: Handles<T>) -> H {
+impl<T, H> HandleMaker<T, H> {
+    pub(super) fn make(self, handles: Handles<T>) -> H {
         (self.0)(handles)
     }
 }
 
-/// What parameters are made of, once it is known that `T` is an argument.
+/// The handles of the parameters that an argument type `T` allows.
 #[derive(Debug)]
 pub struct Handles<T> {
     one: fn() -> Handle<T>,
@@ -271,102 +239,104 @@ impl<T: DeserializeOwned + JsonSchema> Handles<T> {
     }
 }
 
-impl Arg<&mut ToolContext> {
-    /// No argument.
-    pub fn __slot(self) -> Slot<(), ContextArg> {
-        Slot(|_| ContextArg)
+impl ToolParam<&mut ToolContext> {
+    /// Returns the maker of a context, which is not an argument.
+    pub fn __handle_maker(self) -> HandleMaker<(), ContextArg> {
+        HandleMaker(|_| ContextArg)
     }
 }
 
-impl Arg<&ToolContext> {
-    /// No argument.
-    pub fn __slot(self) -> Slot<(), SharedContextArg> {
-        Slot(|_| SharedContextArg)
+impl ToolParam<&ToolContext> {
+    /// Returns the maker of a context, which is not an argument.
+    pub fn __handle_maker(self) -> HandleMaker<(), SharedContextArg> {
+        HandleMaker(|_| SharedContextArg)
     }
 }
 
-impl Arg<&str> {
-    /// A text.
-    pub fn __slot(self) -> Slot<String, BorrowedArg<String>> {
-        Slot(|handles| BorrowedArg((handles.one)()))
+impl ToolParam<&str> {
+    /// Returns the maker of a text.
+    pub fn __handle_maker(self) -> HandleMaker<String, BorrowedArg<String>> {
+        HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
-impl Arg<Option<&str>> {
-    /// A text, perhaps.
-    pub fn __slot(self) -> Slot<String, MaybeDerefArg<String>> {
-        Slot(|handles| MaybeDerefArg((handles.maybe)()))
+impl ToolParam<Option<&str>> {
+    /// Returns the maker of an optional text.
+    pub fn __handle_maker(self) -> HandleMaker<String, MaybeDerefArg<String>> {
+        HandleMaker(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
-impl Arg<&Path> {
-    /// A path.
-    pub fn __slot(self) -> Slot<PathBuf, BorrowedArg<PathBuf>> {
-        Slot(|handles| BorrowedArg((handles.one)()))
+impl ToolParam<&Path> {
+    /// Returns the maker of a path.
+    pub fn __handle_maker(self) -> HandleMaker<PathBuf, BorrowedArg<PathBuf>> {
+        HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
-impl Arg<Option<&Path>> {
-    /// A path, perhaps.
-    pub fn __slot(self) -> Slot<PathBuf, MaybeDerefArg<PathBuf>> {
-        Slot(|handles| MaybeDerefArg((handles.maybe)()))
+impl ToolParam<Option<&Path>> {
+    /// Returns the maker of an optional path.
+    pub fn __handle_maker(self) -> HandleMaker<PathBuf, MaybeDerefArg<PathBuf>> {
+        HandleMaker(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
-impl<T> Arg<&[T]> {
-    /// A list.
-    pub fn __slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
-        Slot(|handles| BorrowedArg((handles.many)()))
+impl<T> ToolParam<&[T]> {
+    /// Returns the maker of a list.
+    pub fn __handle_maker(self) -> HandleMaker<T, BorrowedArg<Vec<T>>> {
+        HandleMaker(|handles| BorrowedArg((handles.many)()))
     }
 }
 
-impl<T> Arg<Option<&[T]>> {
-    /// A list, perhaps.
-    pub fn __slot(self) -> Slot<T, MaybeDerefArg<Vec<T>>> {
-        Slot(|handles| MaybeDerefArg((handles.maybe_many)()))
+impl<T> ToolParam<Option<&[T]>> {
+    /// Returns the maker of an optional list.
+    pub fn __handle_maker(self) -> HandleMaker<T, MaybeDerefArg<Vec<T>>> {
+        HandleMaker(|handles| MaybeDerefArg((handles.maybe_many)()))
     }
 }
 
-impl<T> Arg<Option<&T>> {
-    /// A `T`, perhaps.
-    pub fn __slot(self) -> Slot<T, MaybeArg<T>> {
-        Slot(|handles| MaybeArg((handles.maybe)()))
+impl<T> ToolParam<Option<&T>> {
+    /// Returns the maker of an optional `T`.
+    pub fn __handle_maker(self) -> HandleMaker<T, MaybeArg<T>> {
+        HandleMaker(|handles| MaybeArg((handles.maybe)()))
     }
 }
 
-/// `Option<T>` and `&T`: after the special cases, before any other `T`.
+/// The parameter types `Option<T>` and `&T`. Method resolution tries them after the inherent
+/// methods and before [`ArgPlain`].
 pub trait ArgMaybe<T> {
-    /// How it is read.
+    /// The handle of the parameter.
     type Held;
 
-    /// The argument.
-    fn __slot(self) -> Slot<T, Self::Held>;
+    /// Returns the maker of the handle.
+    fn __handle_maker(self) -> HandleMaker<T, Self::Held>;
 }
 
-impl<T> ArgMaybe<T> for Arg<Option<T>> {
+impl<T> ArgMaybe<T> for ToolParam<Option<T>> {
     type Held = OwnedArg<Option<T>>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|handles| OwnedArg((handles.maybe)()))
+    fn __handle_maker(self) -> HandleMaker<T, Self::Held> {
+        HandleMaker(|handles| OwnedArg((handles.maybe)()))
     }
 }
 
-impl<T> ArgMaybe<T> for Arg<&T> {
+impl<T> ArgMaybe<T> for ToolParam<&T> {
     type Held = BorrowedArg<T>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|handles| BorrowedArg((handles.one)()))
+    fn __handle_maker(self) -> HandleMaker<T, Self::Held> {
+        HandleMaker(|handles| BorrowedArg((handles.one)()))
     }
 }
 
-/// Any other `T`, found last since it takes a reference.
+/// Any other parameter type `T`. Method resolution tries it last, because the method takes a
+/// reference to [`ToolParam`].
 pub trait ArgPlain<T> {
-    /// The argument.
-    fn __slot(self) -> Slot<T, OwnedArg<T>>;
+    /// Returns the maker of the handle.
+    fn __handle_maker(self) -> HandleMaker<T, OwnedArg<T>>;
 }
 
-impl<T> ArgPlain<T> for &Arg<T> {
-    fn __slot(self) -> Slot<T, OwnedArg<T>> {
-        Slot(|handles| OwnedArg((handles.one)()))
+impl<T> ArgPlain<T> for &ToolParam<T> {
+    fn __handle_maker(self) -> HandleMaker<T, OwnedArg<T>> {
+        HandleMaker(|handles| OwnedArg((handles.one)()))
     }
 }

@@ -1,13 +1,14 @@
-//! Functions as callbacks before a block. The flow has to know whether one may replace its block, so that its type
-//! is asked for in the `SPEC` of a workflow, and one that is no callback is reported there. Where it is added it is added if it
-//! is one, and no second message follows.
+//! [`BeforeBlock`]: a function as the `before_agent` callback of a block. The flow check must know
+//! whether the callback may replace its block, so the `SPEC` of a workflow evaluates the type of
+//! the function and reports a function that is not a callback. The expansion then adds only real
+//! callbacks, so no second message follows.
 
 pub use crate::runtime::callback::accept::may_stand;
 
 use crate::runtime::callback::{AgentCallbacks, BeforeAgent};
 use std::marker::PhantomData;
 
-/// What [`may_stand`] was asked of.
+/// A function whose type [`may_stand`] has evaluated.
 #[derive(Debug)]
 pub struct BeforeBlock<F, M>(F, PhantomData<M>);
 
@@ -23,9 +24,10 @@ impl<F: BeforeAgent<M>, M> BeforeBlock<F, M> {
     }
 }
 
-/// An inherent method wins over one of a trait: this one is left to what is no callback, with which nothing compiles.
-pub trait Refused: Sized {
+/// A fallback for functions that are not callbacks. The inherent method `add_to` wins over this
+/// one, so only code that does not compile reaches it.
+pub trait NoCallback: Sized {
     fn add_to(self, _: &mut AgentCallbacks) {}
 }
 
-impl<F> Refused for BeforeBlock<F, ()> {}
+impl<F> NoCallback for BeforeBlock<F, ()> {}

@@ -1,30 +1,32 @@
-//! [`AgentFunction`]: what `#[agent]` says of a function.
+//! [`AgentFunction`]: a function as an agent, as `#[agent]` generates it.
 //!
-//! rustc checks what is here once, and each body in an expansion for each function of the user's crate.
+//! rustc checks this impl once, but it checks each generated body for every function of the user's
+//! crate.
 
-use super::super::made::{MadeByMacro, Making};
+use super::super::generated::{Behavior, GeneratedAgent};
 use super::Work;
 use crate::{AgentMeta, Context, Result};
 
-/// A function as an agent, for the type of its name.
+/// A function as an agent. `#[agent]` implements this trait for the type that has the function's
+/// name.
 pub trait AgentFunction: Send + Sync + 'static {
     /// The description of the agent.
     const META: &'static AgentMeta<'static>;
-    /// The key of the value that the function returns; empty for none.
+    /// The key that receives the function's value; empty if the function writes no key.
     const KEY: &'static str;
 
     /// Reads the parameters.
     ///
     /// # Errors
-    /// When a key does not hold what its parameter takes.
+    /// Fails if a key does not hold a value of its parameter's type.
     fn begin(cx: &mut Context) -> Result<Work<'_>>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: AgentFunction> MadeByMacro for F {
+impl<F: AgentFunction> GeneratedAgent for F {
     const META: &'static AgentMeta<'static> = F::META;
 
-    fn made(&self) -> Making<'_> {
-        Making::Function(F::KEY, F::begin)
+    fn behavior(&self) -> Behavior<'_> {
+        Behavior::Function(F::KEY, F::begin)
     }
 }

@@ -1,4 +1,5 @@
-//! What a function agent returns, chosen by its type, as one event and a flow.
+//! Return values of function agents. The type of a value selects how it becomes a
+//! [`FunctionOutcome`].
 
 use crate::flow::Flowing;
 use crate::{Context, Event, Flow, Result, StateDelta};
@@ -8,40 +9,40 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What a function has done, as it is recorded.
+/// The recorded outcome of a function.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Done {
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+pub struct FunctionOutcome {
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_present")]
     value: Option<Arc<Value>>,
     #[serde(default)]
     flow: Flow,
-    /// The keys that parameters have set.
+    /// Keys that parameters have set.
     #[serde(default, skip_serializing_if = "StateDelta::is_empty")]
     set: StateDelta,
 }
 
-/// A value that is there, also when it is null.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
+/// Deserializes a value that is present, even if the value is null.
+fn deserialize_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
     Arc::deserialize(deserializer).map(Some)
 }
 
-impl Done {
-    /// A function that may have written its key.
+impl FunctionOutcome {
+    /// Creates the outcome of a function that returned `flow` and perhaps wrote `value`.
     pub fn new(value: Option<Arc<Value>>, flow: Flow) -> Self {
         Self { value, flow, set: StateDelta::default() }
     }
 
-    /// Takes what a parameter has set, if it has.
+    /// Adds the value that a parameter has set, if any.
     #[must_use]
     pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
         value.into_iter().for_each(|value| self.set.insert(key, value));
         self
     }
 
-    /// Emits what there is to say.
+    /// Emits an event if the function has written a key or ends a loop, and returns the flow.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails if the store fails.
     pub async fn commit(self, cx: &mut Context, key: &'static str) -> Result<Flow> {
         let (event, flow) = self.event(key);
         match event {
@@ -67,80 +68,80 @@ impl Done {
     }
 }
 
-/// The type of what was returned.
+/// The type of a value that a function returned.
 #[derive(Debug)]
-pub struct Tag<R>(PhantomData<fn() -> R>);
+pub struct FunctionTag<R>(PhantomData<fn() -> R>);
 
-/// The type of what was returned.
-pub fn tag<R>(_: &R) -> Tag<R> {
-    Tag(PhantomData)
+/// Returns the type of a value that a function returned.
+pub fn tag<R>(_: &R) -> FunctionTag<R> {
+    FunctionTag(PhantomData)
 }
 
-impl<T, E> Tag<Result<T, E>> {
-    /// It is a `Result` already.
+impl<T, E> FunctionTag<Result<T, E>> {
+    /// Returns the `Result` unchanged.
     ///
     /// # Errors
-    /// The function's own.
+    /// Returns the error of the function.
     pub fn __ok(self, output: Result<T, E>) -> Result<T, E> {
         output
     }
 }
 
-impl<R: Flowing> Tag<R> {
-    /// Takes the `Flow` off.
+impl<R: Flowing> FunctionTag<R> {
+    /// Separates the value from its `Flow`.
     pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
     }
 }
 
-/// What may be nothing. One bound, as with [`Flowing`].
-pub trait Maybe {
-    /// What is written, if it is.
+/// A return type that may hold no value. The trait is a single bound, as [`Flowing`] is.
+pub trait OptionalOutput {
+    /// The type of the written value.
     type Value;
-    /// As an `Option`.
+    /// Returns the value as an `Option`.
     fn maybe(self) -> Option<Self::Value>;
 }
 
-impl Maybe for () {
+impl OptionalOutput for () {
     type Value = ();
     fn maybe(self) -> Option<()> {
         None
     }
 }
 
-impl<T> Maybe for Option<T> {
+impl<T> OptionalOutput for Option<T> {
     type Value = T;
     fn maybe(self) -> Self {
         self
     }
 }
 
-impl<R: Maybe> Tag<R> {
-    /// It is written, perhaps.
+impl<R: OptionalOutput> FunctionTag<R> {
+    /// Returns the value to write, if any.
     pub fn __value(self, output: R) -> Option<R::Value> {
         output.maybe()
     }
 }
 
-/// The defaults for all types.
-pub trait AnyOutput<T>: Sized {
-    /// It cannot fail.
+/// Defaults for types without a more specific method.
+pub trait FunctionOutputDefaults<T>: Sized {
+    /// Wraps a value that is not a `Result`.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     fn __ok(self, output: T) -> Result<T, Infallible> {
         Ok(output)
     }
 
-    /// It has no `Flow`.
+    /// Pairs a value without a `Flow` with `Flow::Continue`.
     fn __flow(self, output: T) -> (T, Flow) {
         (output, Flow::Continue)
     }
 
-    /// It is written.
+    /// Returns the value, which is always written.
     fn __value(self, output: T) -> Option<T> {
         Some(output)
     }
 }
 
-impl<T> AnyOutput<T> for Tag<T> {}
+impl<T> FunctionOutputDefaults<T> for FunctionTag<T> {}

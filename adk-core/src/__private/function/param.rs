@@ -1,145 +1,95 @@
-//! Parameters of a function agent: what they hold while the function runs, chosen by their type.
+//! Parameters of function agents. The type of a parameter selects the value that it holds while the
+//! function runs.
 
-use super::{Direct, Recorded};
+use super::{DirectWork, RecordedWork};
+use crate::__private::holder::{Borrowed, Maybe, MaybeDeref, Owned};
 use crate::{Context, Error, ErrorKind, Result, State};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A parameter of type `P`: `StateRead::load(Arg::<P>::NEW.__slot(), cx, "key")?`, then `.__give()`.
+/// A parameter of type `P`. The expansion calls
+/// `StateRead::load(FunctionParam::<P>::NEW.__loader(), cx, "key")?` and then `.__give()`.
 #[derive(Debug)]
-pub struct Arg<P>(PhantomData<fn() -> P>);
+pub struct FunctionParam<P>(PhantomData<fn() -> P>);
 
-impl<P> Arg<P> {
+impl<P> FunctionParam<P> {
     /// The parameter.
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// The value of `T` itself.
+/// A text of the state, shared and not copied.
 #[derive(Debug)]
-pub struct Owned<T>(T);
+pub struct BorrowedText(Arc<Value>);
 
-/// A `T` to lend.
-#[derive(Debug)]
-pub struct Borrowed<T>(T);
-
-/// A `T` to lend, perhaps.
-#[derive(Debug)]
-pub struct Maybe<T>(Option<T>);
-
-/// A `T` whose target is lent, perhaps: a list, a path.
-#[derive(Debug)]
-pub struct MaybeDeref<T>(Option<T>);
-
-/// A text of the state, not copied.
-#[derive(Debug)]
-pub struct Text(Arc<Value>);
-
-/// A text of the state, if it is there.
+/// An optional text of the state, shared and not copied.
 #[derive(Debug)]
 pub struct MaybeText(Option<Arc<Value>>);
 
-/// A value of the state, not copied.
+/// A value of the state, shared and not copied.
 #[derive(Debug)]
-pub struct Json(Arc<Value>);
+pub struct BorrowedJson(Arc<Value>);
 
-/// The place of the context.
+/// A placeholder for the context.
 #[derive(Debug)]
 pub struct Lend;
 
-/// The context itself.
+/// The context, lent to a parameter.
 #[derive(Debug)]
-pub struct Lent<'a>(&'a mut Context);
+pub struct LentContext<'a>(&'a mut Context);
 
-/// A context where none can be, which a const has refused.
+/// A context in a position where a const check rejects it.
 #[derive(Debug)]
 pub struct Misplaced(Infallible);
 
-impl<T> Owned<T> {
-    pub(super) fn new(value: T) -> Self {
-        Self(value)
-    }
-
-    /// The argument.
-    pub fn __give(self) -> T {
-        self.0
-    }
-}
-
-impl<T> Borrowed<T> {
-    pub(super) fn new(value: T) -> Self {
-        Self(value)
-    }
-
-    /// The argument.
-    pub fn __give(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Maybe<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T> {
-        self.0.as_ref()
-    }
-}
-
-impl<T: Deref> MaybeDeref<T> {
-    /// The argument.
-    pub fn __give(&self) -> Option<&T::Target> {
-        self.0.as_deref()
-    }
-}
-
-impl Text {
-    /// The argument.
+impl BorrowedText {
+    /// Returns the argument.
     pub fn __give(&self) -> &str {
         self.0.as_str().unwrap_or_default()
     }
 }
 
 impl MaybeText {
-    /// The argument.
+    /// Returns the argument.
     pub fn __give(&self) -> Option<&str> {
         self.0.as_deref().and_then(Value::as_str)
     }
 }
 
-impl Json {
-    /// The argument.
+impl BorrowedJson {
+    /// Returns the argument.
     pub fn __give(&self) -> &Value {
         &self.0
     }
 }
 
-impl<'a> Lent<'a> {
-    /// The argument.
+impl<'a> LentContext<'a> {
+    /// Returns the argument.
     pub fn __give(self) -> &'a mut Context {
         self.0
     }
 }
 
 impl Misplaced {
-    /// Never called.
+    /// Is never called.
     pub fn __give(self) -> &'static mut Context {
         match self.0 {}
     }
 }
 
-/// What the first parameter says about how the function runs.
+/// The choice by the first parameter of how the function runs.
 pub trait Held: Sized {
-    /// Without a context it is one step.
-    fn __begin(self, _: &mut Context) -> (Self, Recorded) {
-        (self, Recorded)
+    /// Runs a function without a context as one recorded step.
+    fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
     }
 
-    /// The same for a function that blocks.
-    fn __begin_blocking(self, _: &mut Context) -> (Self, Recorded) {
-        (self, Recorded)
+    /// Runs a blocking function without a context as one recorded step.
+    fn __begin_blocking(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
     }
 }
 
@@ -147,40 +97,43 @@ impl<T> Held for Owned<T> {}
 impl<T> Held for Borrowed<T> {}
 impl<T> Held for Maybe<T> {}
 impl<T> Held for MaybeDeref<T> {}
-impl Held for Text {}
+impl Held for BorrowedText {}
 impl Held for MaybeText {}
-impl Held for Json {}
+impl Held for BorrowedJson {}
 
 impl Lend {
-    /// With a context the function takes its own steps.
-    pub fn __begin(self, cx: &mut Context) -> (Lent<'_>, Direct) {
-        (Lent(cx), Direct)
+    /// Lends the context to the function, which records its own steps.
+    pub fn __begin(self, cx: &mut Context) -> (LentContext<'_>, DirectWork) {
+        (LentContext(cx), DirectWork)
     }
 
-    /// Refused by a const; here so that there is one message only.
+    /// Is never called, because a const check rejects the function. The method exists so that rustc
+    /// reports only that error.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
-    pub fn __begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded) {
+    pub fn __begin_blocking(self, _: &mut Context) -> (Misplaced, RecordedWork) {
         unreachable!("`blocking` with a context does not compile")
     }
 
-    /// Refused by a const; here so that there is one message only.
+    /// Is never called, because a const check rejects the function. The method exists so that rustc
+    /// reports only that error.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
     pub fn __give(self) -> &'static mut Context {
         unreachable!("a context that is not the first parameter does not compile")
     }
 }
 
-/// The place of a parameter: `T` is what has to be readable, `H` what the parameter holds.
+/// A function that loads the holder `H` of a parameter with the decoders of its type `T`. Only
+/// readable types have decoders.
 #[derive(Debug)]
-pub struct Slot<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
+pub struct ParamLoader<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
 
-impl<T, H> Slot<T, H> {
+impl<T, H> ParamLoader<T, H> {
     pub(super) fn load(self, decode: Decode<T>, state: &mut State<'_>, key: &'static str) -> Result<H> {
         (self.0)(decode, state, key)
     }
 }
 
-/// How to read, once it is known that `T` can be read.
+/// The decoders of the parameters that a readable type `T` allows.
 #[derive(Debug)]
 pub struct Decode<T> {
     one: fn(&mut State<'_>, &str, &Value) -> Result<T>,
@@ -193,156 +146,158 @@ impl<T: DeserializeOwned> Decode<T> {
     }
 }
 
-impl Arg<&mut Context> {
-    /// Nothing is read.
-    pub fn __slot(self) -> Slot<(), Lend> {
-        Slot(|_, _, _| Ok(Lend))
+impl FunctionParam<&mut Context> {
+    /// Returns the loader of the context, which reads no key.
+    pub fn __loader(self) -> ParamLoader<(), Lend> {
+        ParamLoader(|_, _, _| Ok(Lend))
     }
 }
 
-impl Arg<&str> {
-    /// Reads a text.
-    pub fn __slot(self) -> Slot<String, Text> {
-        Slot(|_, state, key| read_text(state, key))
+impl FunctionParam<&str> {
+    /// Returns the loader of a text.
+    pub fn __loader(self) -> ParamLoader<String, BorrowedText> {
+        ParamLoader(|_, state, key| read_text(state, key))
     }
 }
 
-impl Arg<Option<&str>> {
-    /// Reads a text, if there is one.
-    pub fn __slot(self) -> Slot<String, MaybeText> {
-        Slot(|_, state, key| match optional(state, key) {
-            Some(value) if !value.is_string() => Err(not_text(state, key, &value)),
+impl FunctionParam<Option<&str>> {
+    /// Returns the loader of an optional text.
+    pub fn __loader(self) -> ParamLoader<String, MaybeText> {
+        ParamLoader(|_, state, key| match optional(state, key) {
+            Some(value) if !value.is_string() => Err(not_text_error(state, key, &value)),
             value => Ok(MaybeText(value)),
         })
     }
 }
 
-impl Arg<&Path> {
-    /// Reads a path.
-    pub fn __slot(self) -> Slot<PathBuf, Borrowed<PathBuf>> {
-        Slot(|decode, state, key| {
+impl FunctionParam<&Path> {
+    /// Returns the loader of a path.
+    pub fn __loader(self) -> ParamLoader<PathBuf, Borrowed<PathBuf>> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.one)(state, key, &value).map(Borrowed)
+            (decode.one)(state, key, &value).map(Borrowed::new)
         })
     }
 }
 
-impl Arg<Option<&Path>> {
-    /// Reads a path, if there is one.
-    pub fn __slot(self) -> Slot<PathBuf, MaybeDeref<PathBuf>> {
-        Slot(|decode, state, key| {
+impl FunctionParam<Option<&Path>> {
+    /// Returns the loader of an optional path.
+    pub fn __loader(self) -> ParamLoader<PathBuf, MaybeDeref<PathBuf>> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref)
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref::new)
         })
     }
 }
 
-impl Arg<&Value> {
-    /// Reads any value.
-    pub fn __slot(self) -> Slot<Value, Json> {
-        Slot(|_, state, key| required(state, key).map(Json))
+impl FunctionParam<&Value> {
+    /// Returns the loader of any JSON value.
+    pub fn __loader(self) -> ParamLoader<Value, BorrowedJson> {
+        ParamLoader(|_, state, key| required(state, key).map(BorrowedJson))
     }
 }
 
-impl<T> Arg<&[T]> {
-    /// Reads a list.
-    pub fn __slot(self) -> Slot<T, Borrowed<Vec<T>>> {
-        Slot(|decode, state, key| {
+impl<T> FunctionParam<&[T]> {
+    /// Returns the loader of a list.
+    pub fn __loader(self) -> ParamLoader<T, Borrowed<Vec<T>>> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.many)(state, key, &value).map(Borrowed)
+            (decode.many)(state, key, &value).map(Borrowed::new)
         })
     }
 }
 
-impl<T> Arg<Option<&[T]>> {
-    /// Reads a list, if there is one.
-    pub fn __slot(self) -> Slot<T, MaybeDeref<Vec<T>>> {
-        Slot(|decode, state, key| {
+impl<T> FunctionParam<Option<&[T]>> {
+    /// Returns the loader of an optional list.
+    pub fn __loader(self) -> ParamLoader<T, MaybeDeref<Vec<T>>> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref)
+            value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref::new)
         })
     }
 }
 
-impl<T> Arg<Option<&T>> {
-    /// Reads a value, if there is one.
-    pub fn __slot(self) -> Slot<T, Maybe<T>> {
-        Slot(|decode, state, key| {
+impl<T> FunctionParam<Option<&T>> {
+    /// Returns the loader of an optional reference.
+    pub fn __loader(self) -> ParamLoader<T, Maybe<T>> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe)
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe::new)
         })
     }
 }
 
-/// `Option<T>` and `&T`: after the special cases, before any other `T`.
+/// The parameter types `Option<T>` and `&T`. Method resolution tries them after the inherent
+/// methods and before [`LoadPlain`].
 pub trait LoadMaybe<T> {
-    /// What the parameter holds.
+    /// The holder of the parameter.
     type Held;
 
-    /// Reads the key.
-    fn __slot(self) -> Slot<T, Self::Held>;
+    /// Returns the loader of the key.
+    fn __loader(self) -> ParamLoader<T, Self::Held>;
 }
 
-impl<T> LoadMaybe<T> for Arg<Option<T>> {
+impl<T> LoadMaybe<T> for FunctionParam<Option<T>> {
     type Held = Owned<Option<T>>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|decode, state, key| {
+    fn __loader(self) -> ParamLoader<T, Self::Held> {
+        ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned)
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned::new)
         })
     }
 }
 
-impl<T> LoadMaybe<T> for Arg<&T> {
+impl<T> LoadMaybe<T> for FunctionParam<&T> {
     type Held = Borrowed<T>;
 
-    fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|decode, state, key| {
+    fn __loader(self) -> ParamLoader<T, Self::Held> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.one)(state, key, &value).map(Borrowed)
+            (decode.one)(state, key, &value).map(Borrowed::new)
         })
     }
 }
 
-/// Any other `T`, found last since it takes a reference.
+/// Any other parameter type `T`. Method resolution tries it last, because the method takes a
+/// reference to [`FunctionParam`].
 pub trait LoadPlain<T> {
-    /// Reads the key.
-    fn __slot(self) -> Slot<T, Owned<T>>;
+    /// Returns the loader of the key.
+    fn __loader(self) -> ParamLoader<T, Owned<T>>;
 }
 
-impl<T> LoadPlain<T> for &Arg<T> {
-    fn __slot(self) -> Slot<T, Owned<T>> {
-        Slot(|decode, state, key| {
+impl<T> LoadPlain<T> for &FunctionParam<T> {
+    fn __loader(self) -> ParamLoader<T, Owned<T>> {
+        ParamLoader(|decode, state, key| {
             let value = required(state, key)?;
-            (decode.one)(state, key, &value).map(Owned)
+            (decode.one)(state, key, &value).map(Owned::new)
         })
     }
 }
 
-/// The value of a key, where null is none.
+/// Returns the value of a key; null counts as absent.
 fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
     state.value(key).filter(|value| !value.is_null())
 }
 
-pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<Text> {
+pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<BorrowedText> {
     let value = required(state, key)?;
-    if value.is_string() { Ok(Text(value)) } else { Err(not_text(state, key, &value)) }
+    if value.is_string() { Ok(BorrowedText(value)) } else { Err(not_text_error(state, key, &value)) }
 }
 
 pub(super) fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
     match state.value(key) {
         Some(value) => Ok(value),
-        None => Err(missing(state, key)),
+        None => Err(missing_key_error(state, key)),
     }
 }
 
 pub(super) fn decode<T: DeserializeOwned>(state: &mut State<'_>, key: &str, value: &Value) -> Result<T> {
-    crate::runtime::run::decode(key, value).map_err(|error| typed(state, error))
+    crate::runtime::run::decode(key, value).map_err(|error| key_type_error(state, error))
 }
 
 #[cold]
-fn missing(state: &mut State<'_>, key: &str) -> Error {
+fn missing_key_error(state: &mut State<'_>, key: &str) -> Error {
     let around = state.scope.map_or(key, |scope| scope.name_around(key));
     let message = if key == around {
         format!("the parameter `{key}` reads a state key that holds no value")
@@ -356,16 +311,16 @@ fn missing(state: &mut State<'_>, key: &str) -> Error {
 }
 
 #[cold]
-fn not_text(state: &mut State<'_>, key: &str, value: &Value) -> Error {
+fn not_text_error(state: &mut State<'_>, key: &str, value: &Value) -> Error {
     let message = format!(
         "state key `{key}` does not hold a text: it holds {}",
-        crate::runtime::tool::schema::shown(value)
+        crate::runtime::tool::schema::describe_value(value)
     );
-    typed(state, Error::new(ErrorKind::KeyType, message))
+    key_type_error(state, Error::new(ErrorKind::KeyType, message))
 }
 
 #[cold]
-fn typed(state: &mut State<'_>, error: Error) -> Error {
+fn key_type_error(state: &mut State<'_>, error: Error) -> Error {
     let error = error.with_help("give the parameter the type that the key is written as");
     state.refuse(error.at(state.writer.path))
 }

@@ -1,12 +1,14 @@
-//! [`PlainFunction`]: a function whose parameters and value have types whose spelling says all, such as `&str` and `u32`.
+//! [`PlainFunction`]: a function whose parameters and return value have plain types, such as `&str`
+//! and `u32`, which their spelling identifies.
 //!
-//! The types say here what the macro would otherwise ask of them in each expansion, so that the expansion has one const with names
-//! and one method that calls the function.
+//! The types provide the facts that the macro would otherwise request from rustc in each expansion.
+//! An expansion is then one const with names and one method that calls the function.
 
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
-use super::param::{Borrowed, Owned, Text, decode, read_text, required};
-use super::{Done, Recorded, Step, Work};
+use super::param::{BorrowedText, decode, read_text, required};
+use super::{FunctionOutcome, RecordedWork, Step, Work};
+use crate::__private::holder::{Borrowed, Owned};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
 use adk_spec::number::number_of;
@@ -14,12 +16,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// A function with plain types, for the type of its name.
+/// A function with plain types. `#[agent]` implements this trait for the type that has the
+/// function's name.
 pub trait PlainFunction: Send + Sync + Sized + 'static {
-    /// The parameters as they are held while the function runs, as a tuple.
+    /// The tuple of the holders of the parameters.
     type Params: Params;
-    /// The value that the function returns, in [`Waits`] or [`Blocks`] where the function does.
-    type Output: Output;
+    /// The return value: in [`AsyncOutput`] for an `async` function, in [`BlockingOutput`] for a
+    /// blocking one.
+    type Output: PlainOutput;
     /// The names of the function and of its keys.
     const ABOUT: About;
 
@@ -27,7 +31,7 @@ pub trait PlainFunction: Send + Sync + Sized + 'static {
     fn call(params: Self::Params) -> Self::Output;
 }
 
-/// The names that the source says of a function. A tuple of literals is what rustc checks fastest.
+/// The names of a function in the source. rustc checks a tuple of literals fastest.
 pub type About = (
     // The name of the function.
     &'static str,
@@ -39,11 +43,12 @@ pub type About = (
     [Option<&'static str>; 3],
     // The doc comment.
     &'static str,
-    // The key of the value, with an empty name for none, and those of the parameters.
+    // The key of the value, with an empty name if the function writes no key, then the keys of the
+    // parameters.
     &'static [KeyName],
 );
 
-/// The key of the value, and those of the parameters.
+/// Returns the key of the value and the keys of the parameters.
 const fn keys<F: PlainFunction>() -> (KeyName, &'static [KeyName]) {
     let (.., keys) = F::ABOUT;
     match keys {
@@ -52,51 +57,51 @@ const fn keys<F: PlainFunction>() -> (KeyName, &'static [KeyName]) {
     }
 }
 
-/// The name of a key without a prefix, and the name as a number.
+/// The name of a key without a prefix, and the hash of the name.
 pub type KeyName = (&'static str, u64);
 
-/// A type whose spelling says all.
+/// A type that its spelling identifies.
 pub trait PlainType: Numbered + Serialize + DeserializeOwned + Send + 'static {
-    /// How the type is spelled.
+    /// The spelling of the type.
     const SPELLED: &'static str;
 }
 
-/// A parameter as it is held while the function runs.
+/// The holder of a parameter.
 pub trait Param: Sized + Send + 'static {
     /// The type of the key.
     type Key: PlainType;
-    /// How the type of the parameter is spelled.
+    /// The spelling of the parameter's type.
     const SPELLED: &'static str;
 
     /// Reads the key.
     ///
     /// # Errors
-    /// When the key does not hold such a value.
+    /// Fails if the key does not hold a value of the type.
     fn load(state: &mut State<'_>, key: &'static str) -> Result<Self>;
 }
 
 /// The parameters of a function.
 pub trait Params: Sized + Send + 'static {
-    /// [`Typed::Reads`].
+    /// The types of [`Typed::Reads`].
     type Reads;
 
     /// Reads the keys.
     ///
     /// # Errors
-    /// When a key does not hold what its parameter takes.
+    /// Fails if a key does not hold a value of its parameter's type.
     fn load(state: &mut State<'_>, keys: &[KeyName]) -> Result<Self>;
 }
 
-/// The parameters of the function of the type `F`. Apart from [`Params`], so that rustc answers for all functions at once
-/// whether a tuple has that.
+/// The parameters of the function of type `F`. The trait is separate from [`Params`], so rustc
+/// resolves [`Params`] of a tuple once for all functions.
 pub trait ParamsOf<F>: Params {
     /// The keys that the function reads.
     const KEYS: &'static [KeySpec<'static>];
 }
 
-const fn read<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
+const fn read_key<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
     let (name, hash) = keys::<F>().1[at];
-    // As the macro numbers them where all are plain: in order.
+    // The macro numbers plain parameters in this order too.
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
 }
 
@@ -121,14 +126,14 @@ macro_rules! params {
         }
 
         impl<F: PlainFunction, $($param: Param),*> ParamsOf<F> for ($($param,)*) {
-            const KEYS: &'static [KeySpec<'static>] = &[$(read::<F, $param>($at)),*];
+            const KEYS: &'static [KeySpec<'static>] = &[$(read_key::<F, $param>($at)),*];
         }
     };
     (@reads) => { () };
     (@reads $first:ident $($rest:ident)*) => { (Is<$first::Key>, params!(@reads $($rest)*)) };
 }
 
-// At most `PARAMS` of the macro.
+// The macro allows at most `PARAMS` plain parameters.
 params!();
 params!(A 0);
 params!(A 0 B 1);
@@ -137,7 +142,7 @@ params!(A 0 B 1 C 2 D 3);
 params!(A 0 B 1 C 2 D 3 E 4);
 params!(A 0 B 1 C 2 D 3 E 4 G 5);
 
-impl Param for Text {
+impl Param for BorrowedText {
     type Key = String;
     const SPELLED: &'static str = "&str";
 
@@ -160,9 +165,9 @@ macro_rules! plain {
             type Writes = (Is<Self>, ());
             type Key = Self;
 
-            fn done(self, key: &'static str) -> Result<Done> {
+            fn outcome(self, key: &'static str) -> Result<FunctionOutcome> {
                 let value = crate::runtime::run::encode(key, self)?;
-                Ok(Done::new(Some(value), Flow::Continue))
+                Ok(FunctionOutcome::new(Some(value), Flow::Continue))
             }
         }
 
@@ -190,26 +195,26 @@ impl<T: PlainType> Param for Owned<T> {
     }
 }
 
-/// The value that a function returns.
+/// The return value of a function.
 pub trait Returned: Sized {
-    /// [`Typed::Writes`].
+    /// The types of [`Typed::Writes`].
     type Writes;
-    /// The type of the key that the value is written to; `()` for none.
+    /// The type of the written key; `()` if the function writes no key.
     type Key: PlainType;
 
-    /// The value as it is recorded, for the key.
+    /// Returns the outcome to record, with the value for `key`.
     ///
     /// # Errors
-    /// The function's own.
-    fn done(self, key: &'static str) -> Result<Done>;
+    /// Returns the error of the function.
+    fn outcome(self, key: &'static str) -> Result<FunctionOutcome>;
 }
 
 impl Returned for () {
     type Writes = ();
     type Key = ();
 
-    fn done(self, _: &'static str) -> Result<Done> {
-        Ok(Done::new(None, Flow::Continue))
+    fn outcome(self, _: &'static str) -> Result<FunctionOutcome> {
+        Ok(FunctionOutcome::new(None, Flow::Continue))
     }
 }
 
@@ -217,49 +222,49 @@ impl PlainType for () {
     const SPELLED: &'static str = "()";
 }
 
-/// The value of a function that may fail.
+/// The return value of a function that may fail.
 pub type AgentResult<T> = Result<T>;
 
 impl<T: Returned> Returned for AgentResult<T> {
     type Writes = T::Writes;
     type Key = T::Key;
 
-    fn done(self, key: &'static str) -> Result<Done> {
-        self?.done(key)
+    fn outcome(self, key: &'static str) -> Result<FunctionOutcome> {
+        self?.outcome(key)
     }
 }
 
-/// How a function gives its value.
-pub trait Output: Sized {
-    /// The value.
+/// The way in which a function produces its value.
+pub trait PlainOutput: Sized {
+    /// The type of the value.
     type Value: Returned;
 
-    /// The call as one step.
+    /// Returns the call as one recorded step.
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Returned> Output for R {
+impl<R: Returned> PlainOutput for R {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
-        Recorded.call(move || call().done(key))
+        RecordedWork.call(move || call().outcome(key))
     }
 }
 
-/// The value of an `async` function.
+/// The return value of an `async` function.
 #[allow(missing_debug_implementations, reason = "futures have no form")]
-pub struct Waits<R>(BoxFuture<'static, Result<Done>>, PhantomData<R>);
+pub struct AsyncOutput<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomData<R>);
 
-impl<R: Returned> Waits<R> {
-    /// The value that the future gives, for the key.
+impl<R: Returned> AsyncOutput<R> {
+    /// Wraps the future of a function that writes to `key`.
     pub fn new(key: &'static str, value: impl Future<Output = R> + Send + 'static) -> Self {
-        Self(Box::pin(async move { value.await.done(key) }), PhantomData)
+        Self(Box::pin(async move { value.await.outcome(key) }), PhantomData)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Returned> Output for Waits<R> {
+impl<R: Returned> PlainOutput for AsyncOutput<R> {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, _: &'static str) -> Work<'static> {
@@ -267,29 +272,29 @@ impl<R: Returned> Output for Waits<R> {
     }
 }
 
-/// The value of a function that blocks.
+/// The return value of a blocking function.
 #[derive(Debug)]
-pub struct Blocks<R>(pub R);
+pub struct BlockingOutput<R>(pub R);
 
 #[diagnostic::do_not_recommend]
-impl<R: Returned> Output for Blocks<R> {
+impl<R: Returned> PlainOutput for BlockingOutput<R> {
     type Value = R;
 
     fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
-        Recorded.block(move || call().0.done(key))
+        RecordedWork.block(move || call().0.outcome(key))
     }
 }
 
-/// The key that the function of the type `F` writes.
-struct Written<F>(PhantomData<F>);
+/// The key that the function of type `F` writes.
+struct WrittenKeys<F>(PhantomData<F>);
 
-impl<F: PlainFunction> Written<F> {
-    const KEYS: &'static [KeySpec<'static>] = &[written::<F, <Value<F> as Returned>::Key>()];
+impl<F: PlainFunction> WrittenKeys<F> {
+    const KEYS: &'static [KeySpec<'static>] = &[written_key::<F, <Value<F> as Returned>::Key>()];
 }
 
-type Value<F> = <<F as PlainFunction>::Output as Output>::Value;
+type Value<F> = <<F as PlainFunction>::Output as PlainOutput>::Value;
 
-const fn written<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
+const fn written_key<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
     let (name, hash) = keys::<F>().0;
     plain_key::<T>(name, hash, T::SPELLED, 1)
 }
@@ -299,7 +304,7 @@ impl<F: PlainFunction<Params: ParamsOf<F>>> AgentFunction for F {
     const META: &'static AgentMeta<'static> = {
         let (name, definition, place, package, description, _) = F::ABOUT;
         let reads = <F::Params as ParamsOf<F>>::KEYS;
-        let writes = if Self::KEY.is_empty() { &[] } else { Written::<F>::KEYS };
+        let writes = if Self::KEY.is_empty() { &[] } else { WrittenKeys::<F>::KEYS };
         &super::meta(name, definition, number_of(place, package), description, reads, writes, false)
     };
     const KEY: &'static str = keys::<F>().0.0;

@@ -1,12 +1,13 @@
-//! Types of keys that have a number: those of the standard library, `serde_json::Value`, and each with `#[adk::data]`.
+//! Key types with a number: types of the standard library, `serde_json::Value`, and types with
+//! `#[adk::data]`.
 
 use crate::Secret;
 use adk_spec::number::{list_of, of_name, option_of, secret_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-/// A type that has a number.
+/// A type with a number.
 pub trait Numbered {
-    /// The same for one type wherever it is asked for, and another for another type.
+    /// The number: equal in all crates for one type, and different for different types.
     const NUMBER: u64;
 }
 
@@ -23,18 +24,18 @@ impl<T: Numbered> Numbered for Secret<T> {
 }
 
 impl<T: Numbered, const N: usize> Numbered for [T; N] {
-    // An odd number would be that of a secret.
+    // The shift keeps the number even. An odd number marks a secret.
     const NUMBER: u64 = with(with(of_name("[]"), T::NUMBER), (N as u64) << 1);
 }
 
 macro_rules! numbered {
-    ($($ty:ty)*; $($of:ident<$($parameter:ident),*>)*; $(($($part:ident)*))*) => {
+    ($($ty:ty)*; $($generic:ident<$($parameter:ident),*>)*; $(($($part:ident)*))*) => {
         $(impl Numbered for $ty {
             const NUMBER: u64 = of_name(stringify!($ty));
         })*
-        $(impl<$($parameter: Numbered),*> Numbered for $of<$($parameter),*> {
+        $(impl<$($parameter: Numbered),*> Numbered for $generic<$($parameter),*> {
             const NUMBER: u64 = {
-                let number = of_name(stringify!($of));
+                let number = of_name(stringify!($generic));
                 $(let number = with(number, $parameter::NUMBER);)*
                 number
             };
@@ -63,37 +64,37 @@ mod tests {
 
     #[test]
     fn each_type_has_a_number_of_its_own() {
-        fn of<T: Numbered>() -> (&'static str, u64) {
+        fn number<T: Numbered>() -> (&'static str, u64) {
             (std::any::type_name::<T>(), T::NUMBER)
         }
         let all = [
-            of::<String>(),
-            of::<bool>(),
-            of::<u32>(),
-            of::<i32>(),
-            of::<u64>(),
-            of::<serde_json::Value>(),
-            of::<Option<String>>(),
-            of::<Vec<String>>(),
-            of::<Vec<Vec<String>>>(),
-            of::<Vec<Option<String>>>(),
-            of::<Option<Vec<String>>>(),
-            of::<[String; 2]>(),
-            of::<[String; 3]>(),
-            of::<HashSet<String>>(),
-            of::<HashMap<String, u32>>(),
-            of::<HashMap<u32, String>>(),
-            of::<BTreeMap<String, u32>>(),
-            of::<()>(),
-            of::<(String, u32)>(),
-            of::<(u32, String)>(),
-            of::<((String, u32), u32)>(),
-            of::<(String, (u32, u32))>(),
-            of::<(String, u32, u32)>(),
-            of::<Secret<String>>(),
-            of::<Secret<u32>>(),
-            of::<Vec<Secret<u32>>>(),
-            of::<HashMap<String, Secret<u32>>>(),
+            number::<String>(),
+            number::<bool>(),
+            number::<u32>(),
+            number::<i32>(),
+            number::<u64>(),
+            number::<serde_json::Value>(),
+            number::<Option<String>>(),
+            number::<Vec<String>>(),
+            number::<Vec<Vec<String>>>(),
+            number::<Vec<Option<String>>>(),
+            number::<Option<Vec<String>>>(),
+            number::<[String; 2]>(),
+            number::<[String; 3]>(),
+            number::<HashSet<String>>(),
+            number::<HashMap<String, u32>>(),
+            number::<HashMap<u32, String>>(),
+            number::<BTreeMap<String, u32>>(),
+            number::<()>(),
+            number::<(String, u32)>(),
+            number::<(u32, String)>(),
+            number::<((String, u32), u32)>(),
+            number::<(String, (u32, u32))>(),
+            number::<(String, u32, u32)>(),
+            number::<Secret<String>>(),
+            number::<Secret<u32>>(),
+            number::<Vec<Secret<u32>>>(),
+            number::<HashMap<String, Secret<u32>>>(),
         ];
         for (i, (a, number)) in all.iter().enumerate() {
             assert!(*number > NONE, "{a}");

@@ -1,31 +1,31 @@
-//! The instruction of a declared agent.
+//! [`InstructionOf`]: the instruction of a declared agent.
 
 use crate::agents::llm::{Instruction, Instructs};
 use crate::runtime::run::ReadonlyContext;
 
-/// An instruction whose type is known: a text, or a function that makes one.
+/// An instruction of a known type: a text, or a function that returns one.
 #[derive(Debug)]
 pub struct InstructionOf<T>(pub T);
 
 impl InstructionOf<&'static str> {
-    /// The prompt.
+    /// Returns the prompt.
     pub const fn __prompt(&self) -> &'static str {
         self.0
     }
 
-    /// The instruction.
+    /// Returns the instruction.
     pub fn __make(self) -> Instruction {
         Instruction::from(self.0)
     }
 }
 
 impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
-    /// A function has no prompt: what it reads is not known.
+    /// Returns an empty prompt, because the keys that a function reads are unknown.
     pub const fn __prompt(&self) -> &'static str {
         ""
     }
 
-    /// The instruction.
+    /// Returns the instruction.
     pub fn __make<M>(self) -> Instruction
     where
         R: Instructs<M>,
@@ -34,17 +34,18 @@ impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
     }
 }
 
-/// What an instruction has to be: nothing else is one, so that this says it of all that is none.
+/// The bound on an instruction. No type implements the trait, so rustc reports its message for
+/// every other type.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` is no instruction; help: write a text, or the name of a function of a `ReadonlyContext` that makes one",
     label = "expected a text, or a function of `ReadonlyContext` that makes one"
 )]
 pub trait IsInstruction {}
 
-/// What is called where the type of an instruction is none of those above. The bound is on one method alone, so that it is said
-/// once.
+/// Fallback methods for types that are not instructions. The bound is on one method only, so rustc
+/// reports it once.
 pub trait NoInstruction<T>: Sized {
-    /// Does not compile.
+    /// Requires the bound, so a call does not compile.
     fn __prompt(&self) -> &'static str
     where
         T: IsInstruction,
@@ -52,7 +53,7 @@ pub trait NoInstruction<T>: Sized {
         ""
     }
 
-    /// Never called.
+    /// Is never called.
     fn __make(self) -> Instruction {
         Instruction::from("")
     }

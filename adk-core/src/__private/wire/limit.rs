@@ -1,9 +1,10 @@
-//! Limits as they are written: of any integer type. Each has a trait of its own that says what was expected.
+//! Limits of any integer type. Each limit has its own trait, whose message names the expected
+//! value.
 
 /// An integer.
 ///
-/// The traits of the limits are implemented through it: of a bound that fails at second hand, rustc does not say that
-/// the generated call introduced it.
+/// The traits of the limits are implemented for all integers. If a bound fails indirectly, rustc
+/// does not add that the generated call introduced the bound.
 pub trait Integer: Copy {
     /// The type itself.
     type Same;
@@ -18,10 +19,11 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
-/// Each limit with its trait, what rustc says of another type, and the function that gives the number itself.
+/// Defines each limit: the trait, the message and label of rustc for other types, and the function
+/// that returns the number.
 ///
-/// What is no integer has no associated type. The call is then of a type that is an error, and rustc does not say as
-/// well that no cast makes a number of it.
+/// A type that is not an integer has no associated type. The call then has an error type, so rustc
+/// does not also report that the type cannot be cast to a number.
 macro_rules! limits {
     ($($(#[$doc:meta])* $limit:ident, $number:ident: $message:literal, $label:literal;)*) => {$(
         $(#[$doc])*
@@ -38,23 +40,23 @@ macro_rules! limits {
     )*};
 }
 limits! {
-    /// The most rounds of a loop.
+    /// The maximum number of rounds of a loop.
     Max, max:
         "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
         "expected a whole number";
-    /// The most branches at a time.
+    /// The maximum number of concurrent branches.
     MaxConcurrency, max_concurrency:
         "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
         "expected a whole number";
-    /// The most elements of an `each`.
+    /// The maximum number of elements of an `each`.
     MaxElements, max_elements:
         "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of elements, 1 or more, as in `max = 20`",
         "expected a whole number";
-    /// The most attempts.
+    /// The maximum number of attempts.
     MaxAttempts, attempts:
         "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest number of attempts, 1 or more, as in `attempts = 3`",
         "expected a whole number";
-    /// The most that `#[bounds(...)]` allows.
+    /// A limit in `#[bounds(...)]`.
     Bound, bound:
         "syntax: this is `{Self}`, and not a whole number",
         "expected a number, as in `#[bounds(model_calls = 30)]`";

@@ -1,4 +1,4 @@
-//! How a `match` reads its key: as what its patterns are of.
+//! [`MatchReader`]: the value of a `match` key, in the type of its patterns.
 
 use crate::__private::typed::Absent;
 use crate::Result;
@@ -8,137 +8,139 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// Reads a key of type `T` for a `match`: `(&Reader::<T>::NEW).__read("severity", value)`.
+/// Reads a key of type `T` for a `match`: `(&MatchReader::<T>::NEW).__read("severity", value)`.
 ///
-/// A `String` is read as `&str`, so that patterns of text fit; an inherent method wins over that of [`ReadPlain`].
+/// A `String` is read as `&str` so that text patterns fit. The inherent method for it wins over the
+/// method of [`ReadPlain`].
 #[derive(Debug)]
-pub struct Reader<T>(PhantomData<T>);
+pub struct MatchReader<T>(PhantomData<T>);
 
-impl<T> Reader<T> {
+impl<T> MatchReader<T> {
     /// The reader.
     pub const NEW: Self = Self(PhantomData);
 }
 
-impl Reader<String> {
-    /// The text of a key.
+impl MatchReader<String> {
+    /// Returns the text of a key.
     ///
     /// # Errors
-    /// When it holds no text.
+    /// Fails if the key holds no text.
     pub fn __read<'v>(&self, key: &str, value: &'v Value) -> Result<&'v str> {
         decode(key, value)
     }
 }
 
-/// A key whose type is not known: it is the one that the patterns are of.
-impl Reader<Absent> {
-    /// The value of a key, of the type that is asked for.
+/// The reader of a key with an unknown type. The patterns determine the type.
+impl MatchReader<Absent> {
+    /// Returns the value of a key in the type of the patterns.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     pub fn __read<'v, T: Deserialize<'v>>(&self, key: &str, value: &'v Value) -> Result<T> {
         decode(key, value)
     }
 }
 
-impl Reader<Absent> {
-    /// The value of a key that no pattern gives a type to.
+impl MatchReader<Absent> {
+    /// Returns the value of a key whose patterns determine no type.
     ///
     /// # Errors
-    /// None: it is there.
+    /// Never fails.
     pub fn __any<'v>(&self, _key: &str, value: &'v Value) -> Result<&'v Value> {
         Ok(value)
     }
 }
 
-/// Reads every type but text.
+/// Reads every type except text.
 pub trait ReadPlain {
-    /// What is read.
+    /// The type of the value.
     type Value;
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __read(&self, key: &str, value: &Value) -> Result<Self::Value>;
-    /// The same.
+    /// Returns the value of a key whose patterns determine no type.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __any(&self, key: &str, value: &Value) -> Result<Self::Value> {
         self.__read(key, value)
     }
 }
 
-impl<T: DeserializeOwned> ReadPlain for Reader<T> {
+impl<T: DeserializeOwned> ReadPlain for MatchReader<T> {
     type Value = T;
     fn __read(&self, key: &str, value: &Value) -> Result<T> {
         decode(key, value)
     }
 }
 
-/// What may be asked for by patterns.
+/// A type that patterns may have.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be matched; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "cannot be read from the state"
 )]
-pub trait Matched<'v, T = Self> {
-    /// The value of a key.
+pub trait MatchedType<'v, T = Self> {
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When it is of another type.
-    fn matched(key: &str, value: &'v Value) -> Result<T>;
+    /// Fails if the value has another type.
+    fn read(key: &str, value: &'v Value) -> Result<T>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<'v, T: Deserialize<'v>> Matched<'v, T> for T {
-    fn matched(key: &str, value: &'v Value) -> Result<T> {
+impl<'v, T: Deserialize<'v>> MatchedType<'v, T> for T {
+    fn read(key: &str, value: &'v Value) -> Result<T> {
         decode(key, value)
     }
 }
 
-/// Where none of the above reads a type, so that rustc says why, and not which methods there are.
+/// Fallback methods for types that no other reader reads. rustc then reports the unsatisfied bound
+/// and not a list of methods.
 pub trait ReadNothing<T> {
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __read<'v>(&self, key: &str, value: &'v Value) -> Result<T>
     where
-        T: Matched<'v>,
+        T: MatchedType<'v>,
     {
-        T::matched(key, value)
+        T::read(key, value)
     }
-    /// The same.
+    /// Returns the value of a key whose patterns determine no type.
     ///
     /// # Errors
-    /// When it is of another type.
+    /// Fails if the value has another type.
     fn __any<'v>(&self, key: &str, value: &'v Value) -> Result<T>
     where
-        T: Matched<'v>,
+        T: MatchedType<'v>,
     {
-        T::matched(key, value)
+        T::read(key, value)
     }
 }
 
-impl<T> ReadNothing<T> for &Reader<T> {}
+impl<T> ReadNothing<T> for &MatchReader<T> {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Absent, ReadPlain as _, Reader};
+    use super::{Absent, MatchReader, ReadPlain as _};
     use crate::ErrorKind;
     use serde_json::json;
 
     #[test]
     fn text_is_borrowed_and_everything_else_is_decoded() {
         let (text, number) = (json!("high"), json!(7));
-        assert_eq!(Reader::<String>::NEW.__read("severity", &text).unwrap(), "high");
-        assert_eq!(Reader::<u8>::NEW.__read("tier", &number).unwrap(), 7);
-        let any: &str = Reader::<Absent>::NEW.__read("severity", &text).unwrap();
+        assert_eq!(MatchReader::<String>::NEW.__read("severity", &text).unwrap(), "high");
+        assert_eq!(MatchReader::<u8>::NEW.__read("tier", &number).unwrap(), 7);
+        let any: &str = MatchReader::<Absent>::NEW.__read("severity", &text).unwrap();
         assert_eq!(any, "high");
-        assert_eq!(Reader::<Absent>::NEW.__any("severity", &text).unwrap(), "high");
-        assert_eq!(Reader::<u8>::NEW.__any("tier", &number).unwrap(), 7);
-        let error = Reader::<u8>::NEW.__read("tier", &text).unwrap_err();
+        assert_eq!(MatchReader::<Absent>::NEW.__any("severity", &text).unwrap(), "high");
+        assert_eq!(MatchReader::<u8>::NEW.__any("tier", &number).unwrap(), 7);
+        let error = MatchReader::<u8>::NEW.__read("tier", &text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::KeyType);
         assert!(error.to_string().contains("`tier` does not hold a `u8`"), "{error}");
-        assert!(Reader::<String>::NEW.__read("severity", &number).is_err());
+        assert!(MatchReader::<String>::NEW.__read("severity", &number).is_err());
     }
 }

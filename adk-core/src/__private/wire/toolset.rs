@@ -1,29 +1,30 @@
-//! Toolsets of a workflow, and the names in the files that they are held to.
+//! Toolsets of a workflow, and the tool names in their files.
 
 use crate::agents::llm::{Declared, Declares};
-use crate::runtime::tool::{Fixed, Toolset};
+use crate::runtime::tool::{PinnedToolset, Toolset};
 use crate::spec::ToolMeta;
 use std::sync::Arc;
 
-/// What a file begins with, apart from white space.
+/// The tokens with which a file begins, apart from white space.
 const BEGIN: [&[u8]; 4] = [b"{", b"\"names\"", b":", b"["];
 
-/// Refuses a type that is no toolset, where it is written.
-pub const fn is_toolset<T: Toolset>() {}
+/// Requires that a type is a toolset.
+pub const fn require_toolset<T: Toolset>() {}
 
-/// A toolset as its agents share it; held to a file, unless that is empty.
+/// Returns a toolset for its agents to share. The toolset is restricted to the tools in `file`
+/// unless `file` is empty.
 pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
-    if file.is_empty() { Arc::new(toolset) } else { Arc::new(Fixed::new(toolset, file)) }
+    if file.is_empty() { Arc::new(toolset) } else { Arc::new(PinnedToolset::new(toolset, file)) }
 }
 
-/// A declared agent with the toolsets of its `tools`.
+/// Creates a declared agent with the toolsets of its `tools`.
 pub fn with_toolsets<W: Declares<N>, const N: usize>(toolsets: &[&Arc<dyn Toolset>]) -> Declared<W, N> {
     Declared::default().with_toolsets(toolsets.iter().map(|toolset| Arc::clone(toolset)).collect())
 }
 
-/// The number of tools in a file.
-pub const fn tools_in(file: &'static str) -> usize {
-    let mut names = Names::of(file);
+/// Returns the number of tools in a file.
+pub const fn count_tools(file: &'static str) -> usize {
+    let mut names = Names::new(file);
     let mut count = 0;
     while names.next().is_some() {
         count += 1;
@@ -31,8 +32,8 @@ pub const fn tools_in(file: &'static str) -> usize {
     count
 }
 
-/// The tools of an agent, then those in files.
-pub const fn with_files<const N: usize>(
+/// Returns the tools of an agent, followed by the tools in files.
+pub const fn with_file_tools<const N: usize>(
     own: &[ToolMeta<'static>],
     files: &[&'static str],
 ) -> [ToolMeta<'static>; N] {
@@ -44,7 +45,7 @@ pub const fn with_files<const N: usize>(
     }
     let mut file = 0;
     while file < files.len() {
-        let mut names = Names::of(files[file]);
+        let mut names = Names::new(files[file]);
         while let Some(name) = names.next() {
             all[at] = ToolMeta::new(name, "");
             at += 1;
@@ -54,13 +55,13 @@ pub const fn with_files<const N: usize>(
     all
 }
 
-/// Reads the list of names with which a file begins.
+/// An iterator over the list of names with which a file begins.
 struct Names {
     rest: &'static str,
 }
 
 impl Names {
-    const fn of(file: &'static str) -> Self {
+    const fn new(file: &'static str) -> Self {
         let mut names = Self { rest: file };
         let mut part = 0;
         while part < BEGIN.len() && !file.is_empty() {
@@ -70,7 +71,7 @@ impl Names {
         names
     }
 
-    /// Passes over white space, and over what has to come then.
+    /// Skips white space and the expected token.
     const fn skip(&mut self, token: &[u8]) {
         let bytes = self.rest.trim_ascii_start().as_bytes();
         let mut i = 0;
@@ -113,11 +114,11 @@ mod tests {
     fn names_are_read_from_the_beginning_of_a_file() {
         const FILES: [&str; 3] =
             ["{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}", "", "{\"names\":[]}"];
-        const ALL: [ToolMeta<'_>; 3] = with_files(&[ToolMeta::new("own", "")], &FILES);
+        const ALL: [ToolMeta<'_>; 3] = with_file_tools(&[ToolMeta::new("own", "")], &FILES);
         assert_eq!(ALL.map(|tool| tool.name), ["own", "a_b", "c"]);
-        assert_eq!(FILES.map(tools_in), [2, 0, 0]);
+        assert_eq!(FILES.map(count_tools), [2, 0, 0]);
         for other in ["[]", "{\"tools\": []}", "{\"names\": [7]}", "{\"names\": [\"a"] {
-            let read = std::panic::catch_unwind(|| tools_in(other));
+            let read = std::panic::catch_unwind(|| count_tools(other));
             assert!(read.is_err(), "{other}");
         }
     }

@@ -1,17 +1,18 @@
-//! Values that a user writes in a workflow, and agents that a caller supplies: each bound says what was expected.
+//! Values that a user writes in a workflow, and agents that a caller supplies. The message of each
+//! bound names the expected value.
 
 use crate::agents::llm::Retry;
 use crate::models::model::ModelRef;
 use crate::runtime::agent::{Agent, DynAgent};
 use crate::spec::AgentMeta;
 
-/// What may be written as the value of a key of type `K`.
+/// A type that a user may write as the value of a key of type `K`.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be the value of a key of type `{K}`",
     label = "expected `{K}` or `&str`"
 )]
 pub trait ValueOf<K> {
-    /// The value.
+    /// Returns the value.
     fn value(self) -> K;
 }
 
@@ -22,19 +23,19 @@ impl<K, T: Into<K>> ValueOf<K> for T {
     }
 }
 
-/// A value that a user wrote for a `String`, of any type.
+/// A value that a user wrote for a `String`.
 #[derive(Debug)]
-pub struct Given<T>(T);
+pub struct UserValue<T>(T);
 
-/// Holds such a value.
-pub fn given<T>(value: T) -> Given<T> {
-    Given(value)
+/// Wraps a value that a user wrote for a `String`.
+pub fn user_value<T>(value: T) -> UserValue<T> {
+    UserValue(value)
 }
 
-/// Where nothing says a type, as in `"x".into()`, rustc takes the one method that is no trait's, and so a `String`: a bound
-/// such as [`ValueOf`] says none.
-impl Given<String> {
-    /// The value.
+/// If the type of the value is unknown, as in `"x".into()`, rustc selects the only inherent method
+/// and infers `String`. A bound such as [`ValueOf`] would leave the type unknown.
+impl UserValue<String> {
+    /// Returns the value.
     pub fn __itself(self) -> String {
         self.0
     }
@@ -42,30 +43,30 @@ impl Given<String> {
 
 /// Any other value.
 pub trait Itself {
-    /// Its type.
+    /// The type of the value.
     type Value;
-    /// The value.
+    /// Returns the value.
     fn __itself(self) -> Self::Value;
 }
 
-impl<T> Itself for Given<T> {
+impl<T> Itself for UserValue<T> {
     type Value = T;
     fn __itself(self) -> T {
         self.0
     }
 }
 
-/// What may be written where a number with a fraction is wanted.
+/// A type that a user may write for a number with a fraction.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` is not a number",
     label = "expected a number, such as `0.7`"
 )]
 pub trait Float {
-    /// The number.
+    /// Returns the number.
     fn float(self) -> f64;
 }
 
-// A `bool` becomes a number as well, but nothing can be added to it.
+// The bound `Add` excludes `bool`, which converts to a number as well.
 #[diagnostic::do_not_recommend]
 impl<T: Into<f64> + std::ops::Add> Float for T {
     fn float(self) -> f64 {
@@ -73,27 +74,27 @@ impl<T: Into<f64> + std::ops::Add> Float for T {
     }
 }
 
-/// What may be written where a text is wanted.
+/// A type that a user may write for a text.
 #[diagnostic::on_unimplemented(message = "syntax: `{Self}` is no text", label = "expected a text in quotes")]
-pub trait Text {
-    /// The text.
+pub trait IntoText {
+    /// Returns the text.
     fn text(self) -> String;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Into<String>> Text for T {
+impl<T: Into<String>> IntoText for T {
     fn text(self) -> String {
         self.into()
     }
 }
 
-/// What may be written as the retries of an agent.
+/// A type that a user may write for the retries of an agent.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` does not say how often a call is made again",
     label = "expected a whole number, such as `3`, or a `Retry`"
 )]
 pub trait IntoRetry {
-    /// The retries.
+    /// Returns the retries.
     fn retry(self) -> Retry;
 }
 
@@ -104,13 +105,13 @@ impl<T: Into<Retry>> IntoRetry for T {
     }
 }
 
-/// What may be written as the model of an agent.
+/// A type that a user may write for the model of an agent.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` is not a model",
     label = "expected the name of a model in quotes, or a value that implements `Model`"
 )]
 pub trait IntoModel {
-    /// The model.
+    /// Returns the model.
     fn model(self) -> ModelRef;
 }
 
@@ -128,7 +129,7 @@ impl<T: Into<ModelRef>> IntoModel for T {
     note = "for an agent that is known at run time only, say it: `agent NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
 )]
 pub trait Supplied {
-    /// It is an agent.
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
 }
 
@@ -141,32 +142,32 @@ impl<T: Agent> Supplied for T {}
     label = "expected a type such as `Arc<dyn DynAgent>`",
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
-pub trait Known {
-    /// It is one.
+pub trait IsDynAgent {
+    /// The unit value; a path to this constant requires the trait.
     const YES: () = ();
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DynAgent> Known for T {}
+impl<T: DynAgent> IsDynAgent for T {}
 
-/// An agent of a type that may be no agent, which [`Known`] reports.
-pub trait Holding<const DYN: bool> {
-    /// As what the walk runs.
-    fn held(&self) -> Option<&dyn DynAgent>;
-    /// Its description.
-    fn described(&self) -> Option<&AgentMeta<'_>> {
-        self.held().map(DynAgent::meta)
+/// A supplied agent. A type that is not an agent, which [`IsDynAgent`] reports, has none.
+pub trait SuppliedAgent<const DYN: bool> {
+    /// Returns the agent that runs the step.
+    fn agent(&self) -> Option<&dyn DynAgent>;
+    /// Returns the description of the agent.
+    fn meta(&self) -> Option<&AgentMeta<'_>> {
+        self.agent().map(DynAgent::meta)
     }
 }
 
-impl<T: DynAgent> Holding<true> for T {
-    fn held(&self) -> Option<&dyn DynAgent> {
+impl<T: DynAgent> SuppliedAgent<true> for T {
+    fn agent(&self) -> Option<&dyn DynAgent> {
         Some(self)
     }
 }
 
-impl<T> Holding<false> for T {
-    fn held(&self) -> Option<&dyn DynAgent> {
+impl<T> SuppliedAgent<false> for T {
+    fn agent(&self) -> Option<&dyn DynAgent> {
         None
     }
 }

@@ -71,7 +71,7 @@ impl Await {
         (parts.accepts, parts.schema) = match &form {
             AnswerForm::Type(output) => (Some(output.accepts), output.described),
             // The runner checks an answer against the schema that is stored with the wait.
-            AnswerForm::Schema(schema) => (None, Some(schema::given(schema))),
+            AnswerForm::Schema(schema) => (None, Some(schema::value_schema(schema))),
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
@@ -148,7 +148,7 @@ where
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = AnswerForm::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::with_form(name, Key::of::<T>(&*key), question, form, by) }
+        Await { timeout, otherwise, ..Await::with_form(name, Key::typed::<T>(&*key), question, form, by) }
     }
 }
 

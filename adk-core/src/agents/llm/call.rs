@@ -9,7 +9,7 @@ use crate::models::limit::Permit;
 use crate::models::model::{
     GenerationConfig, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse,
 };
-use crate::runtime::run::{Chain, Context, Run, TraceSpan};
+use crate::runtime::run::{Context, ModelChain, Run, TraceSpan};
 use crate::spec::Money;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxFuture, Error, Name, Result, task};
@@ -53,7 +53,7 @@ pub(super) const fn name(kind: CallKind) -> Name {
 pub(super) struct ModelCall {
     /// [`CallKind::Model`] or [`CallKind::Summary`].
     pub(super) kind: CallKind,
-    pub(super) models: Chain,
+    pub(super) models: ModelChain,
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
@@ -74,7 +74,7 @@ pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelRespo
     // Boxed, because the step, the record and the journal would each reserve space for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(Box::pin(async move { call.try_models(&send).await })).await,
+            Some(_) => task::spawn_scoped(Box::pin(async move { call.try_models(&send).await })).await,
             None => call.try_models(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
@@ -136,7 +136,7 @@ impl ModelCall {
         let GenerationConfig { temperature, top_p, max_output_tokens, stop, seed } = config;
         let config = json!([temperature, top_p, max_output_tokens, stop, seed]);
         let inputs = json!([system_instruction, contents, tools, response_schema, config, models]);
-        CallInputs::of_model(self.models.first.name(), &inputs)
+        CallInputs::for_model(self.models.first.name(), &inputs)
     }
 
     /// Calls one model after the other, each with its retries, until a model replies or the last
@@ -316,7 +316,7 @@ impl<'a> ModelAttempts<'a> {
             return error;
         }
         let message = format!("{} (it was asked after {})", error.message(), self.failed.join("; "));
-        error.reworded(message)
+        error.with_message(message)
     }
 }
 
@@ -365,7 +365,7 @@ fn attempts_exhausted(error: ModelError, attempts: u32) -> ModelError {
         1 => error,
         _ => {
             let message = format!("{} (after {attempts} attempts)", error.message());
-            error.reworded(message)
+            error.with_message(message)
         }
     }
 }
@@ -375,5 +375,5 @@ fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError
         "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
         error.message()
     );
-    error.reworded(message)
+    error.with_message(message)
 }

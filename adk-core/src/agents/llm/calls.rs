@@ -10,8 +10,8 @@ use super::toolbox::Toolbox;
 use super::{Retry, trace};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
-use crate::panic::caught;
-use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
+use crate::panic::catch_panic;
+use crate::runtime::run::{CallStep, Context, Run, count_replayed, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::StateDelta;
@@ -158,7 +158,7 @@ pub(super) async fn answer(
         content.parts.push(response_part(call, result));
     }
     // An agent as a tool may have exhausted a bound.
-    cx.held()?;
+    cx.check_limits()?;
     Ok(CallResponses { content, actions, refused, skipping })
 }
 
@@ -194,7 +194,7 @@ pub(super) fn response_part(call: &FunctionCall, result: Result<Value, String>) 
 
 /// Counts the usage of a call, or of a part of a call.
 pub(super) fn count_call(left: &ToolRecord, cx: &mut Context) {
-    cx.updated_in_call(&left.updated);
+    cx.mark_updated(&left.updated);
     if !left.usage.is_nothing() {
         *cx.frame.usage.get_or_insert_default() += left.usage;
     }
@@ -226,7 +226,7 @@ pub(super) fn start(
                 let left = ToolRecord::default();
                 Either::Right(ready(Ok(CallRecord { result: Err(why), left, asks: None })))
             };
-            let work = Box::pin(step.clone().by(work));
+            let work = Box::pin(step.clone().execute(work));
             return Box::pin(finish_call(
                 step,
                 run,
@@ -246,13 +246,13 @@ pub(super) fn start(
     if tool.agent_dyn().is_some() && cx.run.engine.records() {
         let work = |under| {
             own.record_under(under);
-            made.by(Box::pin(run_call(tool, call, before, own, hooks, limit)))
+            made.execute(Box::pin(run_call(tool, call, before, own, hooks, limit)))
         };
         let work = cx.call_of_calls(kind, name, inputs, work);
         return Box::pin(finish_call(step, run, path, work, |called| &called.left));
     }
     // Boxed first: the future is large, and each future around it would move it.
-    let work = made.by(Box::pin(run_call(tool, call, before, own, hooks, limit)));
+    let work = made.execute(Box::pin(run_call(tool, call, before, own, hooks, limit)));
     Box::pin(finish_call(step, run, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 
@@ -266,8 +266,8 @@ pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
 /// Returns the arguments of a call, unchanged from the model's reply.
 pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
     match &call.malformed {
-        Some(text) => CallInputs::of(text),
-        None => CallInputs::of(&call.args),
+        Some(text) => CallInputs::new(text),
+        None => CallInputs::new(&call.args),
     }
 }
 
@@ -294,15 +294,15 @@ pub(super) async fn finish_call<T>(
 ) -> Result<T> {
     let ended = work.await;
     if let Some(replay) = &run.replay {
-        replay.call_ended(&run, || format!("{path}:{step}"));
+        replay.end_call(&run, || format!("{path}:{step}"));
     }
     let ended = ended?;
     if !step.is_made() {
         let left = left(&ended);
-        run.skipped(left.usage);
-        count_again(step.meter.as_ref(), &left.usage, 0, &path);
+        run.count_skipped(left.usage);
+        count_replayed(step.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
-            run.updates_again(&path, &step.to_string(), &left.updated).await?;
+            run.repeat_updates(&path, &step.to_string(), &left.updated).await?;
         }
     }
     Ok(ended)
@@ -330,7 +330,7 @@ async fn run_call(
         Some(given) => given,
         None => {
             let result = attempts(&tool, &call, &mut own).await;
-            own.refused()?;
+            own.take_refusal()?;
             match result {
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
@@ -393,7 +393,7 @@ async fn attempts(
 }
 
 async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
-    match caught(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
+    match catch_panic(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
         Ok(result) => result.and_then(|value| check_result(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }
@@ -407,7 +407,7 @@ async fn attempt_in_time(
     own: &mut ToolContext,
 ) -> Result<Value, ToolError> {
     let (made, call, mut apart) = (tool.clone(), call.clone(), own.copy());
-    let (result, apart) = task::apart(async move {
+    let (result, apart) = task::spawn_scoped(async move {
         let result = tokio::time::timeout(timeout, attempt(&*made, &call, &mut apart)).await;
         (result, apart)
     })
@@ -422,7 +422,7 @@ fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
         depth::discard(value);
         return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
     }
-    if secret::is_in(&value) {
+    if secret::has_secret(&value) {
         let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
         return Err(ToolError::failed(format!("the result of `{tool}` {why}")));
     }

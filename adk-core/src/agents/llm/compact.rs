@@ -5,7 +5,7 @@ use super::contents::{Reach, View, pairs};
 use super::{COMPACTION_KEY, LlmAgent, call, request, turn};
 use crate::content::{Content, Part};
 use crate::models::model::{CallInfo, ModelRef, ModelRequest};
-use crate::runtime::run::{Chain, Context, Run};
+use crate::runtime::run::{Context, ModelChain, Run};
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, EventCompaction, is_concurrent};
 use crate::{ErrorKind, Name, Result};
@@ -104,7 +104,7 @@ impl Compaction {
         agent.settings.compact_by.clone().or_else(|| self.by.map(ModelRef::from))
     }
 
-    fn models(&self, agent: &LlmAgent, own: &Chain, cx: &Context) -> Result<Chain> {
+    fn models(&self, agent: &LlmAgent, own: &ModelChain, cx: &Context) -> Result<ModelChain> {
         let chain =
             self.model(agent).map(|by| cx.run.services.models.chain(Some(&by), &agent.settings.fallback));
         Ok(chain.transpose()?.flatten().unwrap_or_else(|| own.clone()))
@@ -115,7 +115,7 @@ impl Compaction {
 pub(super) async fn run(
     agent: &LlmAgent,
     compaction: &Compaction,
-    models: &Chain,
+    models: &ModelChain,
     call: u32,
     cx: &mut Context,
 ) -> Result<()> {
@@ -164,7 +164,7 @@ pub(super) async fn run(
 fn may_begin(cx: &mut Context) -> bool {
     align(cx);
     !cx.is_recorded(CallKind::Model, &call::MODEL)
-        || cx.run.replay.as_ref().is_some_and(|replay| replay.goes_on_with_summary(cx.path()))
+        || cx.run.replay.as_ref().is_some_and(|replay| replay.continues_with_summary(cx.path()))
 }
 
 /// Reports whether the record contains a summary before the next model call.

@@ -9,8 +9,8 @@ use super::calls::{arguments, finish_call};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
-use crate::panic::caught;
-use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
+use crate::panic::catch_panic;
+use crate::runtime::run::{CallStep, Context, OpenWait, WaitAnswer, WaitQuestion};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
 use crate::spec::AnsweredBy;
 use crate::store::engine::CallKind;
@@ -106,18 +106,18 @@ async fn ask_about(
 ) -> Result<ConfirmationOutcome> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let before = Box::new(record_preparation(tool.cloned(), name, (call, seen), hooks, cx).await?);
-    cx.updated_in_call(&before.left.updated);
+    cx.mark_updated(&before.left.updated);
     if !before.asks {
         return Ok(ConfirmationOutcome::Ready(before));
     }
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the slot, so that an answer never applies to another tool.
-    let asked = Asked { question, schema, by: before.by.clone(), ..Asked::new(wait) };
+    let asked = WaitQuestion { question, schema, by: before.by.clone(), ..WaitQuestion::new(wait) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => ConfirmationOutcome::Open(waiting),
-        Answer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
-        Answer::There(_) => ConfirmationOutcome::Refused(Box::new(PreparedCall {
+        WaitAnswer::Open(waiting) => ConfirmationOutcome::Open(waiting),
+        WaitAnswer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
+        WaitAnswer::There(_) => ConfirmationOutcome::Refused(Box::new(PreparedCall {
             given: Some(Err(REJECTED.to_owned())),
             ..*before
         })),
@@ -137,7 +137,7 @@ fn record_preparation(
     let (step, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
     let own = ToolContext::new(cx, call.clone(), step.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
-    let work = step.clone().by(Box::pin(prepare_call(tool, call.clone(), own, hooks)));
+    let work = step.clone().execute(Box::pin(prepare_call(tool, call.clone(), own, hooks)));
     let work = cx.recorded_call(kind, name, inputs, work);
     Box::pin(finish_call(step, run, path, work, |before: &PreparedCall| &before.left))
 }
@@ -153,7 +153,7 @@ async fn prepare_call(
     if before.given.is_none()
         && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
     {
-        let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
+        let asks = catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(
                 "the confirmation predicate of tool `{}` panicked: {panic}",

@@ -16,7 +16,7 @@ use crate::content::{Content, FunctionCall, Part, Role};
 use crate::models::model::{CallInfo, Contents};
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, EventCompaction};
-use crate::store::session::{Heard, Listener};
+use crate::store::session::{HistoryKey, SentHistory};
 use crate::{Name, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -44,41 +44,41 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         IncludeContents::None | IncludeContents::Prompt => Some(0),
         IncludeContents::Last(turns) => Some(turns),
     };
-    let listener = Listener { agent: agent.clone(), branch: history.branch().cloned(), turns };
-    let mut heard = history.told().take(&listener);
-    let is_known = (1..=history.len()).contains(&heard.events);
+    let key = HistoryKey { agent: agent.clone(), branch: history.branch().cloned(), turns };
+    let mut sent = history.sent_histories().take(&key);
+    let is_known = (1..=history.len()).contains(&sent.events);
     let mut view = View::default();
     if is_known {
-        view = View::read(history, agent, Reach::Include(include), heard.events).await?;
+        view = View::read(history, agent, Reach::Include(include), sent.events).await?;
     }
     let mut pairs = exchanges::pairs(&view.events);
     // A block orders its events by its parts, so new events of a block may precede events of the
     // previous request.
-    let is_torn = heard
+    let is_torn = sent
         .block
         .as_ref()
-        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.holds(event)));
+        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.contains(event)));
     let may_append = is_known && view.turns == 0 && !is_torn && !reaches_back(&view.events, &pairs, agent);
     if view.is_whole && !is_torn {
-        heard.clear();
+        sent.clear();
     } else if !may_append {
-        heard.clear();
+        sent.clear();
         if include == IncludeContents::Default {
             history.load().await?;
         }
         view = View::read(history, agent, Reach::Include(include), 0).await?;
         pairs = exchanges::pairs(&view.events);
     }
-    let exchanges = Exchanges::new(&view.events, pairs, agent, &mut heard.call_ids);
-    let mut told = history.told();
+    let exchanges = Exchanges::new(&view.events, pairs, agent, &mut sent.call_ids);
+    let mut histories = history.sent_histories();
     // A limited conversation has few reports from other agents, so they are not cached.
-    let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
-    add(&view, &exchanges, agent, &mut heard, reports);
-    heard.events = history.len();
-    heard.block = view.events.last().and_then(|last| ConcurrentBlock::of(last)).or(heard.block);
-    let contents = heard.contents.clone();
+    let reports = if turns.is_none() { &mut histories.reports } else { &mut HashMap::new() };
+    add(&view, &exchanges, agent, &mut sent, reports);
+    sent.events = history.len();
+    sent.block = view.events.last().and_then(|last| ConcurrentBlock::around(last)).or(sent.block);
+    let contents = sent.contents.clone();
     if !exchanges.has_skipped() {
-        told.keep(listener, heard);
+        histories.keep(key, sent);
     }
     Ok(contents)
 }
@@ -101,10 +101,10 @@ pub(super) async fn turn_contents(history: &History, info: &CallInfo) -> Result<
 
 /// Converts a view to messages.
 fn messages(view: &View<'_>, agent: &str) -> Contents {
-    let mut heard = Heard::default();
-    let exchanges = Exchanges::new(&view.events, exchanges::pairs(&view.events), agent, &mut heard.call_ids);
-    add(view, &exchanges, agent, &mut heard, &mut HashMap::new());
-    heard.contents
+    let mut sent = SentHistory::default();
+    let exchanges = Exchanges::new(&view.events, exchanges::pairs(&view.events), agent, &mut sent.call_ids);
+    add(view, &exchanges, agent, &mut sent, &mut HashMap::new());
+    sent.contents
 }
 
 /// Adds events as messages. Events of the agent and of the user stay unchanged; events of other
@@ -113,10 +113,10 @@ fn add(
     view: &View<'_>,
     exchanges: &Exchanges<'_>,
     agent: &str,
-    heard: &mut Heard,
+    sent: &mut SentHistory,
     reports: &mut HashMap<usize, Arc<Content>>,
 ) {
-    let contents = &mut heard.contents;
+    let contents = &mut sent.contents;
     let mut summaries = view.summaries.iter().peekable();
     let summary = |summary: &EventCompaction| Content::user(format!("{SUMMARY}\n{}", summary.content.text()));
     for (at, event) in view.events.iter().copied().enumerate() {
@@ -139,7 +139,7 @@ fn add(
                 .for_each(|response| contents.share(response));
         } else if is_only_typed_answer(content) {
             // A typed answer follows as an event of its own.
-        } else if std::mem::replace(&mut heard.is_explained, true) {
+        } else if std::mem::replace(&mut sent.is_explained, true) {
             let made = || Arc::new(report(&event.author, content, "For context:"));
             contents.share(reports.entry(view.places[at]).or_insert_with(made).clone());
         } else {

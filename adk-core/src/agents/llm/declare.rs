@@ -269,7 +269,7 @@ impl OutputKey {
             read: read::<T>,
             accepts: accepts::<T>,
             described: Some(ValueSchema::Type {
-                hash: || schema::hash_of(self::schema::<T>),
+                hash: || schema::cached_hash(self::schema::<T>),
                 text: || self::schema::<T>().to_string(),
             }),
         }

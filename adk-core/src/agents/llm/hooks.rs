@@ -18,10 +18,10 @@ pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
 /// Lets the tools that change requests process one. They cannot request actions.
 async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
     for processor in tools.processors() {
-        let mut own = cx.callback();
-        own.refuse_updates("a tool that changes a request cannot update state");
+        let mut own = cx.callback_context();
+        own.refuse_updates("by a tool that changes a model request");
         let processed = processor.process_request(request, &mut own).await;
-        cx.give_back(own);
+        cx.end_callback(own);
         processed?;
     }
     Ok(())
@@ -46,9 +46,9 @@ pub(super) async fn before_model(
         return Ok(None);
     }
     Box::pin(async move {
-        let mut own = cx.callback();
+        let mut own = cx.callback_context();
         let given = callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
-        add(actions, cx.give_back(own));
+        add(actions, cx.end_callback(own));
         given
     })
     .await
@@ -67,16 +67,16 @@ pub(super) async fn after_call(
     let response = match answer {
         Ok(response) => response,
         Err(error) => {
-            let mut own = cx.callback();
+            let mut own = cx.callback_context();
             let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
-            add(actions, cx.give_back(own));
+            add(actions, cx.end_callback(own));
             given?.ok_or(error)?
         }
     };
     let mut response = no_answer::with_no_content_code(response);
-    let mut own = cx.callback();
+    let mut own = cx.callback_context();
     let given = callback::after_model(callbacks, &mut own, &mut response).await;
-    add(actions, cx.give_back(own));
+    add(actions, cx.end_callback(own));
     Ok(given?.unwrap_or(response))
 }
 

@@ -2,8 +2,8 @@
 //! function.
 
 use super::template;
-use crate::panic::caught;
-use crate::runtime::run::{Context, Prompt, ReadonlyContext};
+use crate::panic::catch_panic;
+use crate::runtime::run::{Context, PromptSource, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxError, BoxFuture, Error, ErrorKind, Name, Result};
@@ -55,7 +55,7 @@ impl Instruction {
     }
 
     /// Returns the instruction as a prompt for all agents below; `None` if it is empty.
-    pub(super) fn for_all(self) -> Option<Arc<dyn Prompt>> {
+    pub(super) fn for_all(self) -> Option<Arc<dyn PromptSource>> {
         match self.prompt() {
             Some("") => None,
             _ => Some(Arc::new(self)),
@@ -74,7 +74,7 @@ impl Instruction {
         let readonly = cx.readonly();
         let work = async move {
             // The function itself may panic, and also its future.
-            match caught(async move { function(readonly).await }).await {
+            match catch_panic(async move { function(readonly).await }).await {
                 Ok(text) => text,
                 Err(panic) => Err(Error::new(ErrorKind::Panic, format!("its instruction panicked: {panic}"))
                     .with_help("correct the function that makes the instruction")),
@@ -104,7 +104,7 @@ impl From<String> for Instruction {
     }
 }
 
-impl Prompt for Instruction {
+impl PromptSource for Instruction {
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(self.render(cx))
     }

@@ -3,7 +3,7 @@
 use super::calls::response_part;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, Role};
-use crate::runtime::run::{Asked, Context};
+use crate::runtime::run::{Context, WaitQuestion};
 use crate::store::event::Event;
 use crate::{Name, Result};
 use serde_json::Value;
@@ -36,9 +36,10 @@ pub(super) async fn wait_for_responses(
     calls: Vec<Arc<FunctionCall>>,
     cx: &mut Context,
 ) -> Result<Vec<Value>> {
-    let asked = calls
-        .iter()
-        .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
+    let asked = calls.iter().map(|call| WaitQuestion {
+        call_id: Some(call.id.clone()),
+        ..WaitQuestion::new(Name::shared(&call.name))
+    });
     let values = cx.wait_for_all(asked.collect()).await?;
     let parts = calls.iter().zip(&values).map(|(call, value)| response_part(call, Ok(value.clone())));
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));

@@ -81,7 +81,7 @@ impl AgentOutput {
             }
             OutputForm::Schema(schema) => {
                 decode::settle(value, schema, &|value| decode::check(value, schema))?;
-                decode::known(value, schema)
+                decode::known_part(value, schema)
             }
         };
         depth::check(&own).map_err(|deep| format!("it is {deep}"))?;
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);
         assert!(error.to_string().contains("`counts`") && error.to_string().contains("300"), "{error}");
         let error = fail("[1, ", Some(&FinishReason::MaxTokens));
-        assert!(error.to_string().contains("no JSON") && error.to_string().contains("cut off"), "{error}");
+        assert!(error.to_string().contains("not JSON") && error.to_string().contains("cut off"), "{error}");
         let error = fail(&"é".repeat(500), None);
         assert!(error.to_string().contains("ééé..."), "{error}");
     }

@@ -8,7 +8,7 @@ use super::confirm::PreparedCall;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::models::model::Usage;
-use crate::runtime::run::{Answer, Asked, Context};
+use crate::runtime::run::{Context, WaitAnswer, WaitQuestion};
 use crate::runtime::tool::{ToolArgs, ToolError, ToolRecord};
 use crate::store::event::StateDelta;
 use crate::{Name, Result};
@@ -55,15 +55,19 @@ pub(super) async fn resume_with_answers(
             let ToolQuestion { question, schema, args } = *asks;
             count_call(left, cx);
             let left = ToolRecord { usage: Usage::default(), ..std::mem::take(left) };
-            let asked = Asked { question, schema, ..Asked::new(Name::from(format!("ask {}", call.name))) };
+            let asked = WaitQuestion {
+                question,
+                schema,
+                ..WaitQuestion::new(Name::from(format!("ask {}", call.name)))
+            };
             // Every call takes a number, so that a call has the same number before and after its
             // answer.
             match cx.ask(asked).await? {
-                Answer::Open(waiting) => {
+                WaitAnswer::Open(waiting) => {
                     drop(start(tools, call, seen.get(at), None, cx));
                     open.push(*waiting);
                 }
-                Answer::There(value) => {
+                WaitAnswer::There(value) => {
                     answers[at].push(value);
                     let before = Box::new(PreparedCall::resuming(args, left, answers[at].clone()));
                     let call = start(tools, call, seen.get(at), Some(before), cx);

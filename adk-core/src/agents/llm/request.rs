@@ -5,7 +5,7 @@ use super::toolbox::Toolbox;
 use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
-use crate::runtime::run::{Context, Prompt as _};
+use crate::runtime::run::{Context, PromptSource as _};
 
 /// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
@@ -21,7 +21,7 @@ pub(super) async fn build(
     cx: &mut Context,
     turn: u32,
 ) -> Result<ModelRequest> {
-    let above = cx.above.clone().unwrap_or_default();
+    let above = cx.inherited.clone().unwrap_or_default();
     let own = agent.global.as_ref().filter(|_| !above.is_settled);
     let (global, global_fixed) = match (&above.global, own) {
         (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),
@@ -38,7 +38,7 @@ pub(super) async fn build(
         live::instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.description.meta().description)),
         tools.has_answer_tool().then(|| respond::INSTRUCTION.to_owned()),
-        transfer::instruction(cx.frame.seat.as_deref()),
+        transfer::instruction(cx.frame.handovers.as_deref()),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
@@ -71,7 +71,7 @@ pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
         path: cx.path().clone(),
         run_id: cx.run_id(),
         turn,
-        handed_over: cx.frame.seat.as_deref().is_some_and(|seat| seat.handed_over),
+        handed_over: cx.frame.handovers.as_deref().is_some_and(|handovers| handovers.handed_over),
         is_summary: false,
     }
 }

@@ -9,7 +9,7 @@
 use super::toolbox::Toolbox;
 use crate::Name;
 use crate::content::FunctionCall;
-use crate::runtime::run::{Context, KeyScope, stored};
+use crate::runtime::run::{Context, KeyScope, stored_key};
 use crate::runtime::tool::DynTool;
 use crate::spec::Renames;
 use crate::store::event::StateDelta;
@@ -98,13 +98,13 @@ impl TouchedKeys {
     }
 
     fn write(&mut self, key: &str, scope: Option<&KeyScope>) {
-        self.writes.insert(stored(scope, key).into_owned());
+        self.writes.insert(stored_key(scope, key).into_owned());
     }
 
     /// Adds both stored keys of a name: the key of writes, and the key that is read until the name
     /// is written.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
-        self.reads.insert(stored(scope, key).into_owned());
+        self.reads.insert(stored_key(scope, key).into_owned());
         self.reads.extend(scope.map(|scope| scope.source_key(key).into_owned()));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
         done = found.end;
         match found.source {
             Source::Key(key) => match cx.state().value(key) {
-                Some(value) if secret::is_in(&value) => {
+                Some(value) if secret::has_secret(&value) => {
                     return Err(shows_secret(what, &prompt[found.start..found.end]));
                 }
                 Some(value) => insert(&mut text, &value),

@@ -105,7 +105,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
         calls::take_record(left, None, &[], &mut actions, cx);
         result = given;
     }
-    cx.held()?;
+    cx.check_limits()?;
     let responses = calls.iter().map(|call| calls::response_part(call, result.clone()));
     let mut event = response_event(&actions).with_content(Content::new(Role::User, responses.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {

@@ -6,7 +6,7 @@ use super::transfer::TransferToAgent;
 use super::{LlmAgent, live, toolsets};
 use crate::Result;
 use crate::models::model::ToolDeclaration;
-use crate::runtime::run::{Chain, Context};
+use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::{DynTool, ProcessRequest};
 use serde_json::Value;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Toolbox<'a> {
 }
 
 impl<'a> Toolbox<'a> {
-    pub(super) fn new(agent: &'a LlmAgent, models: &Chain, cx: &Context) -> Self {
+    pub(super) fn new(agent: &'a LlmAgent, models: &ModelChain, cx: &Context) -> Self {
         let mut added: Vec<Arc<dyn DynTool>> = Vec::new();
         let transfer = TransferToAgent::new(cx);
         let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();

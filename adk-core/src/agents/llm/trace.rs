@@ -18,7 +18,7 @@ pub(super) fn chat_span(
     let ModelRequest { config, info, .. } = request;
     let (name, provider) = (model.name(), Some(model.provider()).filter(|name| !name.is_empty()));
     let output = if request.response_schema.is_some() { "json" } else { "text" };
-    let span = parent.below(&info.path, |id| {
+    let span = parent.child(&info.path, |id| {
         gen_ai_span!(
             parent,
             info.path,
@@ -102,7 +102,7 @@ pub(super) fn tool_span(
 ) -> Arc<TraceSpan> {
     let declaration = tool.declaration_dyn();
     let (name, description) = (&*declaration.name, Some(&*declaration.description));
-    let span = parent.below(own.path(), |id| {
+    let span = parent.child(own.path(), |id| {
         gen_ai_span!(
             parent,
             own.path(),

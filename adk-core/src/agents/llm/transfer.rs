@@ -1,7 +1,7 @@
 //! [`TransferToAgent`]: the tool through which a model hands over to another agent.
 
 use crate::models::model::ToolDeclaration;
-use crate::runtime::run::{Context, Seat, Target};
+use crate::runtime::run::{Context, HandoverState, HandoverTarget};
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
 use crate::spec::ToolMeta;
 use crate::{Error, ErrorKind, Name, Result};
@@ -23,8 +23,8 @@ pub(super) struct TransferToAgent {
 impl TransferToAgent {
     /// Returns the tool of the running agent; `None` if the agent cannot hand over.
     pub(super) fn new(cx: &Context) -> Option<Self> {
-        let seat = cx.frame.seat.as_ref()?;
-        let offered: Vec<Name> = seat.offered().map(|target| target.name.clone()).collect();
+        let handovers = cx.frame.handovers.as_ref()?;
+        let offered: Vec<Name> = handovers.offered().map(|target| target.name.clone()).collect();
         if offered.is_empty() {
             return None;
         }
@@ -81,11 +81,11 @@ fn quoted(names: &[Name]) -> String {
 
 /// Returns the instruction with the agents to which a model may hand over; `None` if there are
 /// none.
-pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
-    let seat = seat?;
-    seat.offered().next()?;
+pub(super) fn instruction(handovers: Option<&HandoverState>) -> Option<String> {
+    let handovers = handovers?;
+    handovers.offered().next()?;
     let mut text = String::from("You can hand the conversation over to another agent:\n");
-    for Target { name, description, .. } in seat.offered() {
+    for HandoverTarget { name, description, .. } in handovers.offered() {
         text.push_str(&if description.is_empty() {
             format!("\n- `{name}`")
         } else {
@@ -97,7 +97,7 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
          better, call `transfer_to_agent` with its name, and say nothing else in that reply. There are no other agents \
          than those of this list.",
     );
-    if let Some(parent) = seat.offered().find(|target| target.is_parent) {
+    if let Some(parent) = handovers.offered().find(|target| target.is_parent) {
         let name = &parent.name;
         text.push_str(&format!(
             " When neither you nor another agent fits, hand over to `{name}`, your parent."
@@ -112,23 +112,23 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
 /// Fails if no target has this name.
 pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
     let author = cx.author().clone();
-    let Some(seat) = &mut cx.frame.seat else {
+    let Some(handovers) = &mut cx.frame.handovers else {
         let message = format!("it cannot hand over to `{name}`, because it has no targets");
         return Err(Error::new(ErrorKind::Transfer, message).with_help(format!(
             "declare the agent and name it among the targets of this one: `transfer: [{name}]`"
         )));
     };
-    match seat
+    match handovers
         .targets
         .iter()
-        .position(|target| Some(target.member) == seat.find(name).map(|found| found.member))
+        .position(|target| Some(target.member) == handovers.find(name).map(|found| found.member))
     {
         Some(at) => {
-            seat.next = Some(at);
+            handovers.next = Some(at);
             Ok(())
         }
         None => {
-            let names: Vec<_> = seat.targets.iter().map(|target| target.name.clone()).collect();
+            let names: Vec<_> = handovers.targets.iter().map(|target| target.name.clone()).collect();
             let message = if *author == **name {
                 "it cannot hand over to itself".to_owned()
             } else {

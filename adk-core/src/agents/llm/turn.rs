@@ -11,7 +11,7 @@ use super::{
 };
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
-use crate::runtime::run::{Chain, Context};
+use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
 use crate::store::engine::CallKind;
@@ -29,7 +29,7 @@ pub(super) const OWN_ID: &str = "adk-";
 /// A running turn.
 struct LlmTurn<'a> {
     agent: &'a LlmAgent,
-    models: Chain,
+    models: ModelChain,
     tools: Toolbox<'a>,
     /// Number of model calls so far.
     number: u32,
@@ -74,12 +74,12 @@ impl<'a> LlmTurn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
         // If the agent receives handovers, its calls are counted over all its turns at this place.
-        let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
+        let counted = cx.frame.handovers.as_ref().filter(|_| cx.config().limit_handovers);
         Ok(Self {
             agent,
             tools: Toolbox::new(agent, &models, cx),
             models,
-            number: counted.map_or(0, |seat| seat.calls),
+            number: counted.map_or(0, |handovers| handovers.calls),
             repair: Repair::default(),
             call_ids: HashSet::new(),
             was_cut_off: false,
@@ -176,8 +176,8 @@ impl<'a> LlmTurn<'a> {
         loop {
             let mut response = self.ask(cx).await?;
             self.number += 1;
-            if let Some(seat) = &mut cx.frame.seat {
-                seat.calls = self.number;
+            if let Some(handovers) = &mut cx.frame.handovers {
+                handovers.calls = self.number;
             }
             let is_answer = response.error_code.is_none()
                 && !response.content.parts.iter().any(|part| matches!(part, Part::FunctionCall(_)));
@@ -237,8 +237,8 @@ type FittingReply = (ModelResponse, Option<(Name, Value)>);
 
 /// Returns the agent's models: its own model, the model of an agent above it, or the runner's
 /// model.
-fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
-    let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
+fn models(agent: &LlmAgent, cx: &Context) -> Result<ModelChain> {
+    let above = cx.inherited.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
     cx.run.services.models.chain(own, &agent.settings.fallback)?.ok_or_else(|| {
         Error::new(ErrorKind::NoModel, "it has no model").with_help(
@@ -258,7 +258,7 @@ fn with_output(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 /// Returns the maximum of model calls per turn. If the agent receives handovers, returns the
 /// maximum over all its turns at this place.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
-    let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
+    let counted = cx.frame.handovers.is_some() && cx.config().limit_handovers;
     if counted { agent.max_calls() } else { agent.max_turns() }
 }
 
@@ -269,7 +269,7 @@ fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
 pub(super) async fn call_model(
     agent: &LlmAgent,
     kind: CallKind,
-    models: &Chain,
+    models: &ModelChain,
     request: Arc<ModelRequest>,
     cx: &mut Context,
 ) -> Result<Result<ModelResponse>> {

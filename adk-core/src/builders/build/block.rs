@@ -1,7 +1,8 @@
-//! ADK's workflow agents and their builders.
+//! [`LoopAgent`], [`SequentialAgent`] and [`ParallelAgent`]: ADK's workflow agents, with their
+//! builders.
 
 use super::error::BuildError;
-use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
+use super::item::{BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
 use crate::check::{Check, Diagnostic};
 use crate::encode::to_json;
@@ -20,7 +21,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What every block has.
+/// The fields that every block has.
 #[derive(Clone, Default)]
 pub(super) struct Common {
     pub(super) name: Name,
@@ -30,28 +31,30 @@ pub(super) struct Common {
     pub(super) callbacks: AgentCallbacks,
 }
 
-/// A kind of block.
-pub trait Kind: Sized {
-    /// Of what is built.
+/// A workflow agent that a [`BlockBuilder`] builds.
+pub trait BlockAgent: Sized {
+    /// The type of the built agent.
     type Agent;
     fn wrap(tree: Tree) -> Self::Agent;
 }
 
-/// Builds a workflow agent: [`LoopAgent::builder`], [`SequentialAgent::builder`], [`ParallelAgent::builder`].
+/// Builds a workflow agent: [`LoopAgent::builder`], [`SequentialAgent::builder`],
+/// [`ParallelAgent::builder`].
 ///
-/// A builder can be placed in another as it is. Then it is checked with the whole: what it reads may be written around it.
+/// A builder can be placed in another builder before it is built. The whole tree is then checked
+/// together, so an outer agent may write a key that an inner agent reads.
 pub struct BlockBuilder<K> {
     common: Common,
     kind: BlockKind,
-    of: PhantomData<fn() -> K>,
+    agent: PhantomData<fn() -> K>,
 }
 
-impl<K: Kind> BlockBuilder<K> {
+impl<K: BlockAgent> BlockBuilder<K> {
     fn new(name: Name, kind: BlockKind) -> Self {
-        Self { common: Common { name, ..Common::default() }, kind, of: PhantomData }
+        Self { common: Common { name, ..Common::default() }, kind, agent: PhantomData }
     }
 
-    /// What it is for; models see it.
+    /// Sets the description of the block, which models see.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.common.description = description.into();
@@ -77,32 +80,34 @@ impl<K: Kind> BlockBuilder<K> {
         before_agent(impl BeforeAgent<M>), after_agent(impl AfterAgent<M>)
     }
 
-    /// The callbacks that a config names.
+    /// Sets the callbacks of a config.
     pub(super) fn callbacks(mut self, callbacks: AgentCallbacks) -> Self {
         self.common.callbacks = callbacks;
         self
     }
 
-    /// Whether faults of the flow of keys and exits are refused, for the tree whose root this is. Default `true`.
+    /// Sets whether the root of a tree rejects faults in the flow of keys and exits. Default:
+    /// `true`.
     ///
-    /// A tree that comes from a file cannot know what its session holds. Without these checks an agent may also end a
-    /// loop without having announced it, and a loop may be without end; [`check`](Self::check) tells these faults
-    /// nevertheless.
+    /// A tree from a file cannot know the content of its session. Without these checks, an agent
+    /// may also end a loop without announcing it, and a loop may be endless. [`check`](Self::check)
+    /// reports these faults anyway.
     #[must_use]
     pub fn flow_checks(mut self, yes: bool) -> Self {
         self.common.options.flow_checks = yes;
         self
     }
 
-    /// Says that the session holds a key of that type when a run starts; for the tree whose root this is.
+    /// Declares that the session holds a key of type `T` when a run starts. Only the root of a tree
+    /// uses this key.
     #[must_use]
     pub fn state_key<T: 'static>(mut self, key: impl Into<String>) -> Self {
-        self.common.options.states.push(Key::of::<T>(key));
+        self.common.options.states.push(Key::typed::<T>(key));
         self
     }
 
-    /// A key with its initial value at the start of each run; for the tree whose root this is. A tree with a value that
-    /// has no form in JSON is refused.
+    /// Sets the initial value of a key at the start of each run. Only the root of a tree uses this
+    /// key. A tree is rejected if the value has no form in JSON.
     #[must_use]
     pub fn initial_state<T: Serialize + 'static>(mut self, key: impl Into<String>, value: T) -> Self {
         let key = key.into();
@@ -112,21 +117,21 @@ impl<K: Kind> BlockBuilder<K> {
             options.faults.push(Diagnostic::new(Check::Syntax, &*self.common.name, fact));
             Value::Null
         });
-        options.lets.push((Key::of::<T>(key), Arc::new(value)));
+        options.lets.push((Key::typed::<T>(key), Arc::new(value)));
         self
     }
 
-    /// All that is wrong with the tree, whether it is checked or not, and what follows from it.
+    /// Returns all faults of the tree, also with `flow_checks(false)`.
     pub fn check(&self) -> Vec<Diagnostic> {
         self.tree().check()
     }
 
-    /// The tree.
+    /// Builds the agent.
     ///
     /// # Errors
-    /// When something is wrong with it: all of that.
+    /// Returns all faults of the tree.
     pub fn build(self) -> Result<K::Agent, BuildError> {
-        self.tree().accepted().map(K::wrap)
+        self.tree().accept().map(K::wrap)
     }
 
     fn tree(&self) -> Tree {
@@ -136,12 +141,13 @@ impl<K: Kind> BlockBuilder<K> {
     fn part_ref(&self) -> SubAgent {
         let Common { name, description, sub_agents, callbacks, .. } = self.common.clone();
         let depth = 1 + sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
-        // Only what is too deep is left out; the depth stays, so that it is seen and refused.
+        // Parts that are too deep are dropped. The depth keeps counting them, so the tree is
+        // rejected.
         let kept = sub_agents.into_iter().filter(|part| part.depth() < DEEPEST);
         let items = kept.map(|part| part.0).collect();
         let place = "".into();
         let kind = self.kind;
-        SubAgent(Item::Block(Arc::new(Block { name, description, kind, callbacks, items, depth, place })))
+        SubAgent(Item::Block(Arc::new(TreeBlock { name, description, kind, callbacks, items, depth, place })))
     }
 
     pub(super) fn part(self) -> SubAgent {
@@ -165,10 +171,11 @@ macro_rules! block {
         ///
         /// Cheap to clone.
         ///
-        /// # How it runs is fixed
+        /// # The run function is fixed
         ///
-        /// ADK Go lets one write a run function for a workflow agent, and refuses it when the agent is made. Here it cannot
-        /// be written: the builder takes none, and the type has its implementation.
+        /// ADK Go accepts a run function for a workflow agent and fails when the agent is created.
+        /// Here such a function does not compile: the builder has no method for it, and the type
+        /// implements the trait already.
         ///
         /// ```compile_fail,E0599
         /// # use adk_core as adk;
@@ -186,7 +193,7 @@ macro_rules! block {
         /// }
         /// ```
         ///
-        /// What runs in another way is an agent of its own: [`Agent`](crate::Agent) by hand, or `#[agent]` on a function.
+        /// For other control flow, implement [`Agent`](crate::Agent), or put `#[agent]` on a function.
         #[derive(Clone, Debug)]
         pub struct $agent(Tree);
 
@@ -194,23 +201,23 @@ macro_rules! block {
         pub type $builder = BlockBuilder<$agent>;
 
         impl $agent {
-            /// Begins one of that name.
+            /// Creates a builder with a name.
             pub fn builder(name: impl Into<Name>) -> $builder {
                 BlockBuilder::new(name.into(), $kind)
             }
 
-            /// The tree as data.
+            /// Returns the tree as data.
             pub fn spec(&self) -> &Spec<'_> {
                 self.0.spec()
             }
 
-            /// All that is wrong with it, faults of the flow included, whether they were checked or not, and what follows from it.
+            /// Returns all faults of the agent, also with `flow_checks(false)`.
             pub fn check(&self) -> Vec<Diagnostic> {
                 self.0.check()
             }
         }
 
-        impl Kind for $agent {
+        impl BlockAgent for $agent {
             type Agent = Self;
             fn wrap(tree: Tree) -> Self {
                 Self(tree)
@@ -279,31 +286,31 @@ macro_rules! block {
 }
 
 block!(
-    /// Runs its agents one after the other, round by round, until `max_iterations` or until one of them ends it: ADK's
-    /// `LoopAgent`.
+    /// Runs its agents in order, round by round, up to `max_iterations` or until an agent ends the
+    /// loop: ADK's `LoopAgent`.
     LoopAgent,
     LoopAgentBuilder,
     BlockKind::Loop { max: None }
 );
 block!(
-    /// Runs its agents one after the other: ADK's `SequentialAgent`.
+    /// Runs its agents in order: ADK's `SequentialAgent`.
     SequentialAgent,
     SequentialAgentBuilder,
     BlockKind::Sequence
 );
 block!(
-    /// Runs its agents at the same time: ADK's `ParallelAgent`.
+    /// Runs its agents concurrently: ADK's `ParallelAgent`.
     ParallelAgent,
     ParallelAgentBuilder,
     BlockKind::Parallel { max_concurrency: None }
 );
 
-/// Of the workflow agents only this one can run live; its children are known at run time.
+/// Among the workflow agents only a sequence can run live. Its children are known at run time.
 impl LiveIf<true> for SequentialAgent {}
 
 impl LoopAgentBuilder {
-    /// The most rounds, 1 or more. Without it, the loop goes on until an agent in it ends it; when none can, that is a
-    /// fault of the flow.
+    /// Sets the maximum number of rounds, 1 or more. Without a maximum, the loop runs until an
+    /// agent ends it. If no agent in the loop can end it, the flow check reports a fault.
     #[must_use]
     pub fn max_iterations(mut self, rounds: u32) -> Self {
         self.kind = BlockKind::Loop { max: Some(rounds) };
@@ -312,7 +319,8 @@ impl LoopAgentBuilder {
 }
 
 impl ParallelAgentBuilder {
-    /// The most agents that run at a time, 1 or more. Without it, all do.
+    /// Sets the maximum number of concurrent agents, 1 or more. Without a maximum, all agents run
+    /// concurrently.
     #[must_use]
     pub fn max_concurrency(mut self, agents: u32) -> Self {
         self.kind = BlockKind::Parallel { max_concurrency: Some(agents) };

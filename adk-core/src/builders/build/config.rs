@@ -1,4 +1,4 @@
-//! Trees from a config: data in ADK's agent-config fields, from any format that serde reads.
+//! Trees from a config with the fields of ADK's agent configs, in any format that serde reads.
 
 mod agent;
 mod awaits;
@@ -11,28 +11,28 @@ pub use registry::Registry;
 use super::error::BuildError;
 use super::tree::{Tree, TreeOptions};
 use crate::spec::Key;
-use agent::Reader;
-use fields::Fields;
+use agent::ConfigReader;
+use fields::ConfigFields;
 use serde_json::Value;
 use std::sync::Arc;
 
 impl Tree {
-    /// A tree from a config: an agent with ADK's fields, its agents inside of it.
+    /// Creates a tree from a config: an agent with ADK's fields that contains its sub-agents.
     ///
-    /// | field | of | |
+    /// | field | agents | value |
     /// |---|---|---|
-    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`, and `AwaitAgent`, which is not of ADK |
-    /// | `name`, `description`, `sub_agents` | all; of an `AwaitAgent` only `name` | an agent in `sub_agents` is a config, `{config_path: NAME}` of a document of the registry, `{code: NAME}` of an agent of it, or either by its name alone |
+    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`, and `AwaitAgent`, which ADK does not have |
+    /// | `name`, `description`, `sub_agents` | all; an `AwaitAgent` has only `name` | an agent in `sub_agents` is a config, `{config_path: NAME}` for a document of the registry, `{code: NAME}` for an agent of the registry, or only the name of either |
     /// | `max_iterations` | `LoopAgent` | 1 or more |
-    /// | `max_concurrency` | `ParallelAgent` | 1 or more; not of ADK |
-    /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` of a type or schema of the registry |
-    /// | `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the name is by default the key; without a schema the answer is text; `by` is the role that may answer, or `other` for each user but the one who began the run; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
-    /// | `before_agent_callbacks`, `after_agent_callbacks` | all but `AwaitAgent` | by name, or as `{name: NAME}` |
-    /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
-    /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; not of ADK |
-    /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; not of ADK |
+    /// | `max_concurrency` | `ParallelAgent` | 1 or more; ADK does not have this field |
+    /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | a tool is a name or `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` for a type or schema of the registry |
+    /// | `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the default of the name is the key; without a schema the answer is text; `by` is the role that may answer, or `other` for every user except the one who began the run; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
+    /// | `before_agent_callbacks`, `after_agent_callbacks` | all except `AwaitAgent` | a callback is a name or `{name: NAME}` |
+    /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and the three for `tool` | `LlmAgent` | a callback is a name or `{name: NAME}` |
+    /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; ADK does not have this field |
+    /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; ADK does not have these fields |
     ///
-    /// A format other than JSON is read into a [`Value`] by its own crate.
+    /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -54,7 +54,8 @@ impl Tree {
     /// ```
     ///
     /// # Errors
-    /// All that is wrong with it, each fault with its place. The flow of keys and exits is checked only if every agent could be read:
+    /// Returns all faults of the config, each with its place. The flow of keys and exits is checked
+    /// only if every agent is readable:
     ///
     /// ```
     /// # use adk_core as adk;
@@ -76,11 +77,11 @@ impl Tree {
     /// ]);
     /// ```
     pub fn from_config(config: &Value, registry: &Registry) -> Result<Self, BuildError> {
-        let mut reader = Reader::new(registry);
+        let mut reader = ConfigReader::new(registry);
         let mut options = TreeOptions::default();
         let root = match config {
             Value::Object(fields) => {
-                let mut fields = Fields::new(fields, "");
+                let mut fields = ConfigFields::new(fields, "");
                 options.flow_checks = fields.boolean("flow_checks", &mut reader.faults).unwrap_or(true);
                 options.lets = state(&mut fields, &mut reader);
                 reader.fields(fields, 1)
@@ -89,21 +90,21 @@ impl Tree {
         };
         let faults = std::mem::take(&mut reader.faults);
         let tree = Self::new(root.0, options);
-        tree.accepted_with(faults)
+        tree.accept_with(faults)
     }
 }
 
-/// The keys with initial values.
-fn state(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Vec<(Key, Arc<Value>)> {
+/// Reads the keys with initial values.
+fn state(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> Vec<(Key, Arc<Value>)> {
     let all = fields.object("state", &mut reader.faults).into_iter().flatten();
     all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone()))).collect()
 }
 
-/// A key whose type is that of its first value, where that says it.
+/// Returns a key with the type of its initial value, if the JSON determines the type.
 pub(crate) fn key_of(key: &str, value: &Value) -> Key {
     match value {
-        Value::String(_) => Key::of::<String>(key),
-        Value::Bool(_) => Key::of::<bool>(key),
+        Value::String(_) => Key::typed::<String>(key),
+        Value::Bool(_) => Key::typed::<bool>(key),
         _ => Key::any(key),
     }
 }

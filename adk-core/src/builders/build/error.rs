@@ -1,14 +1,14 @@
-//! What is wrong with a tree: all of it, as values.
+//! [`BuildError`]: the faults of a tree, as values.
 
 use super::item::SubAgent;
 use crate::check::Diagnostic;
 use crate::{Error, ErrorKind};
 use std::fmt;
 
-/// A tree that was refused: every fault of it.
+/// A rejected tree with all its faults.
 ///
-/// It still holds the tree, so that a part that is refused by itself can be placed in another tree, where it is checked
-/// as a whole.
+/// The error still holds the tree, so a part that is rejected by itself can be placed in another
+/// tree, which is then checked as a whole.
 #[derive(Clone)]
 pub struct BuildError {
     faults: Vec<Diagnostic>,
@@ -20,13 +20,13 @@ impl BuildError {
         Self { faults, part }
     }
 
-    /// Every fault, in the order of the tree.
+    /// Returns all faults, in the order of the tree.
     pub fn faults(&self) -> &[Diagnostic] {
         &self.faults
     }
 }
 
-/// One fault as its message, several one per line.
+/// Writes each fault as its message, one per line.
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, fault) in self.faults.iter().enumerate() {
@@ -41,7 +41,7 @@ impl fmt::Display for BuildError {
 
 impl fmt::Debug for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `fn main() -> adk::Result<()>` prints this: people read it.
+        // `fn main() -> adk::Result<()>` prints the debug form, which users read.
         fmt::Display::fmt(self, f)
     }
 }

@@ -1,6 +1,7 @@
-//! A tree as a flat list of steps, and the [`Spec`] of it: the same data that `workflow!` writes as a const.
+//! [`Flat`]: a tree as a flat list of steps, and its [`Spec`]. `workflow!` writes this data as a
+//! const.
 
-use super::item::{Block, BlockKind, Item, Placed};
+use super::item::{BlockKind, Item, Placed, TreeBlock};
 use crate::Name;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
@@ -8,21 +9,21 @@ use crate::spec::{AgentKind, AgentMeta, Key, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
 use std::sync::Arc;
 
-/// A step with what it refers to, owned.
+/// A step that owns its agent or block.
 pub(super) struct FlatStep {
     pub(super) name: Name,
-    what: What,
+    kind: FlatKind,
     end: usize,
 }
 
-enum What {
+enum FlatKind {
     Agent(Placed),
-    Block(Arc<Block>),
+    Block(Arc<TreeBlock>),
     Branch,
     End,
 }
 
-/// What a spec is made of.
+/// The owned data of a spec.
 pub(super) struct Flat {
     pub(super) name: Name,
     pub(super) steps: Vec<FlatStep>,
@@ -39,15 +40,15 @@ impl Flat {
     }
 
     pub(super) fn placed(&self, step: usize) -> Option<&Placed> {
-        match &self.steps.get(step)?.what {
-            What::Agent(placed) => Some(placed),
+        match &self.steps.get(step)?.kind {
+            FlatKind::Agent(placed) => Some(placed),
             _ => None,
         }
     }
 
-    pub(super) fn block(&self, step: usize) -> Option<&Arc<Block>> {
-        match &self.steps.get(step)?.what {
-            What::Block(block) => Some(block),
+    pub(super) fn block(&self, step: usize) -> Option<&Arc<TreeBlock>> {
+        match &self.steps.get(step)?.kind {
+            FlatKind::Block(block) => Some(block),
             _ => None,
         }
     }
@@ -56,24 +57,24 @@ impl Flat {
         self.block(step).map(|block| &block.callbacks)
     }
 
-    /// The place of a step in a config.
+    /// Returns the place of a step in a config.
     pub(super) fn place(&self, step: usize) -> &str {
-        match self.steps.get(step).map(|step| &step.what) {
-            Some(What::Agent(placed)) => &placed.place,
-            Some(What::Block(block)) => &block.place,
+        match self.steps.get(step).map(|step| &step.kind) {
+            Some(FlatKind::Agent(placed)) => &placed.place,
+            Some(FlatKind::Block(block)) => &block.place,
             _ => "",
         }
     }
 
-    /// The last step of a block; the step itself for an agent.
+    /// Returns the last step of a block, or the step itself for an agent.
     pub(super) fn end(&self, step: usize) -> usize {
         self.steps.get(step).map_or(step, |step| step.end)
     }
 
     fn description(&self) -> &str {
-        match self.steps.first().map(|step| &step.what) {
-            Some(What::Agent(placed)) => placed.meta().description,
-            Some(What::Block(block)) => &block.description,
+        match self.steps.first().map(|step| &step.kind) {
+            Some(FlatKind::Agent(placed)) => placed.meta().description,
+            Some(FlatKind::Block(block)) => &block.description,
             _ => "",
         }
     }
@@ -88,14 +89,14 @@ fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
     match item {
         Item::Agent(placed) => {
             let name = Name::shared(placed.agent.meta().name);
-            steps.push(FlatStep { name, what: What::Agent(placed.clone()), end: at });
+            steps.push(FlatStep { name, kind: FlatKind::Agent(placed.clone()), end: at });
         }
         Item::Block(block) => {
-            steps.push(FlatStep { name: block.name.clone(), what: What::Block(block.clone()), end: at });
+            steps.push(FlatStep { name: block.name.clone(), kind: FlatKind::Block(block.clone()), end: at });
             for item in &block.items {
                 let branch = steps.len();
                 if matches!(block.kind, BlockKind::Parallel { .. }) {
-                    steps.push(FlatStep { name: Name::default(), what: What::Branch, end: branch });
+                    steps.push(FlatStep { name: Name::default(), kind: FlatKind::Branch, end: branch });
                     flatten(item, steps);
                     close(steps, branch);
                 } else {
@@ -109,14 +110,14 @@ fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
 
 fn close(steps: &mut Vec<FlatStep>, open: usize) {
     let end = steps.len();
-    steps.push(FlatStep { name: Name::default(), what: What::End, end });
+    steps.push(FlatStep { name: Name::default(), kind: FlatKind::End, end });
     if let Some(step) = steps.get_mut(open) {
         step.end = end;
     }
 }
 
-/// The lists that a spec refers to.
-pub(super) struct Lists<'a> {
+/// The lists to which a spec refers.
+pub(super) struct SpecLists<'a> {
     steps: Vec<Step<'a>>,
     states: Vec<KeySpec<'a>>,
     lets: Vec<KeySpec<'a>>,
@@ -125,39 +126,39 @@ pub(super) struct Lists<'a> {
     exits: Vec<&'a str>,
 }
 
-/// The tree as data, and as an agent.
+/// The descriptions of a tree: as a workflow and as an agent.
 pub(super) struct Views<'a> {
     pub(super) spec: Spec<'a>,
     pub(super) meta: AgentMeta<'a>,
 }
 
 self_cell!(
-    pub(super) struct Listed {
+    pub(super) struct ListedTree {
         owner: Flat,
         #[covariant]
-        dependent: Lists,
+        dependent: SpecLists,
     }
 );
 
 self_cell!(
-    pub(super) struct Described {
-        owner: Listed,
+    pub(super) struct DescribedTree {
+        owner: ListedTree,
         #[covariant]
         dependent: Views,
     }
 );
 
 /// Describes a tree.
-pub(super) fn describe(flat: Flat) -> Described {
-    let listed = Listed::new(flat, |flat| Lists {
+pub(super) fn describe(flat: Flat) -> DescribedTree {
+    let listed = ListedTree::new(flat, |flat| SpecLists {
         steps: flat.steps.iter().enumerate().map(|(at, step)| spec_of(at, step)).collect(),
         states: flat.states.iter().map(Key::spec).collect(),
         lets: flat.lets.iter().map(Key::spec).collect(),
         reads: flat.states.iter().map(Key::spec).collect(),
-        writes: written(flat),
+        writes: written_keys(flat),
         exits: flat.agents().flat_map(|meta| meta.exits.iter().copied()).collect(),
     });
-    Described::new(listed, |listed| {
+    DescribedTree::new(listed, |listed| {
         let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
         let spec = Spec::new(&flat.name, flat.description(), &lists.steps)
             .built()
@@ -177,11 +178,11 @@ pub(super) fn describe(flat: Flat) -> Described {
 }
 
 fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
-    let spec = match &step.what {
-        What::Agent(placed) => {
+    let spec = match &step.kind {
+        FlatKind::Agent(placed) => {
             Step::new(&step.name, StepKind::Agent { meta: placed.meta(), instance: false }, step.end)
         }
-        What::Block(block) => {
+        FlatKind::Block(block) => {
             let kind = match block.kind {
                 BlockKind::Loop { max } => StepKind::Loop { max, until: None },
                 BlockKind::Sequence => StepKind::Sequence,
@@ -192,15 +193,15 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
             let spec = Step::new(&step.name, kind, step.end).description(&block.description);
             spec.skippable(block.callbacks.may_skip())
         }
-        What::Branch => Step::new("", StepKind::Branch, step.end),
-        What::End => Step::new("", StepKind::End, step.end),
+        FlatKind::Branch => Step::new("", StepKind::Branch, step.end),
+        FlatKind::End => Step::new("", StepKind::End, step.end),
     };
-    // The first step is the tree itself, whose name is in the spec.
+    // The first step is the tree itself, and the spec holds its name.
     if at == 0 { spec.unnamed() } else { spec }
 }
 
-/// What is written somewhere in the tree, each key once.
-fn written(flat: &Flat) -> Vec<KeySpec<'_>> {
+/// Returns the keys that agents of the tree write, each key once.
+fn written_keys(flat: &Flat) -> Vec<KeySpec<'_>> {
     let mut all: Vec<KeySpec<'_>> = Vec::new();
     for key in flat.agents().flat_map(|meta| meta.writes) {
         if !all.iter().any(|other| other.name == key.name) {

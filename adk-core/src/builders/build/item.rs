@@ -1,4 +1,4 @@
-//! What a tree is made of: agents, and blocks of agents.
+//! [`SubAgent`]: a part of a tree, which is an agent or a block of agents.
 
 use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use crate::agents::llm::LlmAgent;
@@ -13,15 +13,15 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// What can be placed in a tree: an agent of any kind, by value or as `Arc`, a block, a builder that is not built yet,
-/// and the result of one.
+/// A value that can be placed in a tree: an agent of any kind, by value or as `Arc`, a block, an
+/// unbuilt builder, or the result of a builder.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be placed in a tree",
     note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements `Agent` or `DynAgent`"
 )]
 pub trait IntoAgent {
-    /// As a part of a tree.
+    /// Converts the value to a part of a tree.
     fn into_agent(self) -> SubAgent;
 }
 
@@ -32,11 +32,11 @@ pub struct SubAgent(pub(super) Item);
 #[derive(Clone)]
 pub(super) enum Item {
     Agent(Placed),
-    Block(Arc<Block>),
+    Block(Arc<TreeBlock>),
 }
 
 impl Item {
-    /// What is asked before and after it.
+    /// Returns the callbacks before and after the part.
     pub(super) fn callbacks(&self) -> Option<&AgentCallbacks> {
         match self {
             Self::Agent(placed) => placed.agent.callbacks_dyn(),
@@ -47,19 +47,20 @@ impl Item {
 
 /// A block with its parts.
 #[derive(Clone)]
-pub(super) struct Block {
+pub(super) struct TreeBlock {
     pub(super) name: Name,
     pub(super) description: String,
     pub(super) kind: BlockKind,
     pub(super) callbacks: AgentCallbacks,
     pub(super) items: Vec<Item>,
-    /// How deep blocks and agents are nested, this one included.
+    /// The nesting depth of blocks and agents, including this block.
     pub(super) depth: usize,
-    /// Its place in a config.
+    /// The place in a config.
     pub(super) place: Arc<str>,
 }
 
-/// The most parts inside of each other: what is deeper is refused, and not kept, since it is dropped by recursion.
+/// The maximum nesting depth. Deeper parts are rejected and not kept, because dropping them
+/// recurses.
 pub(super) const DEEPEST: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,19 +70,19 @@ pub(super) enum BlockKind {
     Parallel { max_concurrency: Option<u32> },
 }
 
-/// An agent at a place, and what says which agent it is.
+/// An agent at a place, with the identity of its definition.
 #[derive(Clone)]
 pub(super) struct Placed {
     pub(super) agent: Arc<dyn DynAgent>,
     about: Arc<Identified>,
-    /// What is wrong with the agent itself and is no matter of the tree.
+    /// Faults of the agent itself, which do not depend on the tree.
     pub(super) faults: Arc<[Diagnostic]>,
     depth: usize,
-    /// Its place in a config.
+    /// The place in a config.
     pub(super) place: Arc<str>,
 }
 
-/// The agent that is described, and the name of its definition.
+/// The described agent with the name of its definition.
 struct Owner {
     agent: Arc<dyn DynAgent>,
     definition: String,
@@ -100,11 +101,12 @@ impl Placed {
         Self::with_faults(agent, Vec::new(), 1)
     }
 
-    /// An agent that was described at run time says nothing of its definition: then it is this very value.
+    /// An agent that was described at run time has no definition. The address of the value
+    /// identifies it instead.
     pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Diagnostic>, depth: usize) -> Self {
         let meta = agent.meta();
         let definition = if meta.definition == meta.name {
-            format!("{} at {:p}", meta.name, inner(&agent))
+            format!("{} at {:p}", meta.name, address(&agent))
         } else {
             meta.definition.to_owned()
         };
@@ -114,7 +116,7 @@ impl Placed {
     }
 }
 
-/// The agent as one that says which it is.
+/// The agent with a description that identifies its definition.
 impl DynAgent for Placed {
     fn meta(&self) -> &AgentMeta<'_> {
         self.about.borrow_dependent()
@@ -149,13 +151,13 @@ impl DynAgent for Placed {
     }
 }
 
-/// Where an agent lives: an `Arc` in an `Arc` is the same agent.
-fn inner(agent: &Arc<dyn DynAgent>) -> *const () {
+/// Returns the address of an agent. An `Arc` in an `Arc` is the same agent.
+fn address(agent: &Arc<dyn DynAgent>) -> *const () {
     Arc::as_ptr(agent).cast()
 }
 
 impl SubAgent {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         match &self.0 {
             Item::Agent(placed) => placed.agent.meta().name,
@@ -163,7 +165,7 @@ impl SubAgent {
         }
     }
 
-    /// How deep parts are nested.
+    /// Returns the nesting depth of the part.
     pub(super) fn depth(&self) -> usize {
         match &self.0 {
             Item::Agent(placed) => placed.depth,
@@ -171,12 +173,12 @@ impl SubAgent {
         }
     }
 
-    /// Sets its place in a config.
+    /// Sets the place in a config.
     pub(super) fn at(mut self, place: &str) -> Self {
         match &mut self.0 {
             Item::Agent(placed) => placed.place = place.into(),
             Item::Block(block) => {
-                let mut own = Block::clone(block);
+                let mut own = TreeBlock::clone(block);
                 own.place = place.into();
                 *block = Arc::new(own);
             }
@@ -184,37 +186,37 @@ impl SubAgent {
         self
     }
 
-    pub(super) fn of(agent: Arc<dyn DynAgent>) -> Self {
+    pub(super) fn from_agent(agent: Arc<dyn DynAgent>) -> Self {
         let item = agent.as_any().and_then(|any| any.downcast_ref::<Tree>()).map(|tree| tree.item().clone());
         Self(item.unwrap_or_else(|| Item::Agent(Placed::new(agent))))
     }
 
-    /// As an agent by itself.
+    /// Returns the part as an agent.
     pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
         match &self.0 {
             Item::Agent(placed) => Arc::new(placed.clone()),
-            Item::Block(_) => Arc::new(Tree::part(self.0.clone())),
+            Item::Block(_) => Arc::new(Tree::from_item(self.0.clone())),
         }
     }
 }
 
 impl<A: DynAgent + 'static> IntoAgent for A {
     fn into_agent(self) -> SubAgent {
-        // What is an `Arc` already stays that one, so that the same agent twice is seen to be the same.
+        // An `Arc` is not wrapped again, so that an agent that is used twice is recognized.
         match (&self as &dyn Any).downcast_ref::<Arc<dyn DynAgent>>() {
-            Some(shared) => SubAgent::of(shared.clone()),
-            None => SubAgent::of(Arc::new(self)),
+            Some(shared) => SubAgent::from_agent(shared.clone()),
+            None => SubAgent::from_agent(Arc::new(self)),
         }
     }
 }
 
 impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
     fn into_agent(self) -> SubAgent {
-        SubAgent::of(self)
+        SubAgent::from_agent(self)
     }
 }
 
-/// Parts of a tree: a list of agents of one type, or a tuple of agents of any types.
+/// A list of parts of a tree: agents of one type, or a tuple of agents of any types.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -230,7 +232,7 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
     label = "expected an array, a `Vec`, or a tuple of agents"
 )]
 pub trait IntoAgents {
-    /// As parts of a tree, in order.
+    /// Converts the agents to parts of a tree, in order.
     fn into_agents(self) -> Vec<SubAgent>;
 }
 
@@ -265,7 +267,7 @@ impl IntoAgent for SubAgent {
     }
 }
 
-impl<K: super::block::Kind> IntoAgent for BlockBuilder<K> {
+impl<K: super::block::BlockAgent> IntoAgent for BlockBuilder<K> {
     fn into_agent(self) -> SubAgent {
         self.part()
     }
@@ -279,7 +281,7 @@ impl IntoAgent for LlmAgentBuilder {
 
 macro_rules! results {
     ($($agent:ty),*) => {$(
-        /// What was refused by itself is checked again in the tree that it is placed in.
+        /// A part that was rejected by itself is checked again in the tree that contains it.
         impl IntoAgent for Result<$agent, BuildError> {
             fn into_agent(self) -> SubAgent {
                 match self {

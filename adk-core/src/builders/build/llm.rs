@@ -1,10 +1,10 @@
-//! LLM agents that are made at run time.
+//! [`LlmAgentBuilder`]: LLM agents that are built at run time.
 
 mod callbacks;
-mod made;
+mod finish;
 mod output;
 
-pub(super) use made::too_deep;
+pub(super) use finish::depth_fault;
 pub(super) use output::OutputType;
 
 use super::item::{IntoAgent, IntoAgents, SubAgent};
@@ -43,7 +43,7 @@ pub struct LlmAgentBuilder {
 }
 
 impl LlmAgent {
-    /// Begins an agent of that name.
+    /// Creates a builder with a name.
     pub fn builder(name: impl Into<Name>) -> LlmAgentBuilder {
         LlmAgentBuilder { name: name.into(), ..LlmAgentBuilder::default() }
     }
@@ -51,53 +51,57 @@ impl LlmAgent {
 
 impl LlmAgentBuilder {
     setters! { []
-        /// What it is for; models see it.
+        /// Sets the description of the agent, which models see.
         description(description: impl Into<String>) = description.into();
-        /// The prompt. `{key}` is replaced with the value of a key, `{key?}` with one that may be absent. A function that makes it
-        /// is given as [`Instruction::function`].
+        /// Sets the prompt. `{key}` is replaced with the value of a key, and `{key?}` with the
+        /// value of a key that may be absent. [`Instruction::function`] wraps a function that
+        /// returns the prompt.
         instruction(prompt: impl Into<Instruction>) = prompt.into();
-        /// What it says to itself and to all agents below it. As in ADK, that of the root counts: of an agent inside of a
-        /// block it is not looked at.
+        /// Sets an instruction for the agent and all agents below it. As in ADK, only the
+        /// instruction of the root counts; an agent inside of a block does not use its own.
         global_instruction(prompt: impl Into<Instruction>) = prompt.into();
     }
 
-    /// The model: by name, or by value. Default: the runner's.
+    /// Sets the model: by name, or by value. Default: the model of the runner.
     #[must_use]
     pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
         self.settings.model = Some(model.into());
         self
     }
 
-    /// The models that are asked in this order when a call has failed for good, or was refused for load (429, 5xx): by name,
-    /// or by value. Never after a part of an answer was handed on. Default: the runner's.
+    /// Sets the models to call, in this order, when a call has failed for good or was rejected for
+    /// load (429, 5xx): by name, or by value. No fallback is called after a part of an answer was
+    /// passed on. Default: the models of the runner.
     #[must_use]
     pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.settings.fallback = models.into_iter().map(Into::into).collect();
         self
     }
 
-    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`. Default: no limit.
+    /// Sets the budget of one turn: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`. Default:
+    /// no limit.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.settings.budget = Some(budget);
         self
     }
 
-    /// The key that its answer is written to.
+    /// Sets the key that receives the answer.
     #[must_use]
     pub fn output_key(mut self, key: impl Into<Name>) -> Self {
         self.output_key = Some(key.into());
         self
     }
 
-    /// The type that its answer has to be, as JSON. `String` is text as it is.
+    /// Sets the type of the answer, which the model writes as JSON. `String` means plain text.
     #[must_use]
     pub fn output_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>(mut self) -> Self {
-        self.output = Some(OutputType::of::<T>());
+        self.output = Some(OutputType::from_type::<T>());
         self
     }
 
-    /// The JSON schema that its answer has to fit. Without an output key nobody looks whether it does, as in ADK.
+    /// Sets the JSON schema of the answer. Without an output key the answer is not checked, as in
+    /// ADK.
     #[must_use]
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.output = Some(OutputType::Schema(Arc::new(schema)));
@@ -105,13 +109,15 @@ impl LlmAgentBuilder {
     }
 
     setters! { []
-        /// What it sees of the conversation. Default: all that its branch may see.
+        /// Sets which part of the conversation the agent sees. Default: everything that its branch
+        /// may see.
         include_contents(contents: IncludeContents) = contents;
-        /// When the older part of the conversation is summarised. Default: never.
+        /// Sets when the older part of the conversation is summarized. Default: never.
         compact(compact: Compaction) = Some(compact);
     }
 
-    /// The model that summarises, by name or by value. Default: the one that the compaction names, otherwise the agent's.
+    /// Sets the model that summarizes, by name or by value. Default: the model of the compaction,
+    /// otherwise the model of the agent.
     #[must_use]
     pub fn compact_by(mut self, model: impl Into<ModelRef>) -> Self {
         self.settings.compact_by = Some(model.into());
@@ -132,112 +138,114 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Adds a toolset, whose tools are known at run time only.
+    /// Adds a toolset, which supplies tools at run time.
     #[must_use]
     pub fn toolset(mut self, toolset: impl Toolset) -> Self {
         self.settings.toolsets.0.push(Arc::new(toolset));
         self
     }
 
-    /// Adds an agent to which it may hand on.
+    /// Adds an agent to which the agent may hand over.
     #[must_use]
     pub fn sub_agent(mut self, agent: impl IntoAgent) -> Self {
         self.sub_agents.push(agent.into_agent());
         self
     }
 
-    /// Adds agents to which it may hand on: a list of one type, or a tuple of any types.
+    /// Adds agents to which the agent may hand over: a list of one type, or a tuple of any types.
     #[must_use]
     pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
         self.sub_agents.extend(agents.into_agents());
         self
     }
 
-    /// Whether it cannot hand back to its parent. Default `false`.
+    /// Sets whether the agent must not hand back to its parent. Default: `false`.
     #[must_use]
     pub fn disallow_transfer_to_parent(mut self, yes: bool) -> Self {
         self.disallow_transfer.0 = yes;
         self
     }
 
-    /// Whether it cannot hand on to the other agents of its parent. Default `false`.
+    /// Sets whether the agent must not hand over to the other agents of its parent. Default:
+    /// `false`.
     #[must_use]
     pub fn disallow_transfer_to_peers(mut self, yes: bool) -> Self {
         self.disallow_transfer.1 = yes;
         self
     }
 
-    /// Randomness, 0 for none.
+    /// Sets the sampling temperature; 0 means no randomness.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.settings.generation.temperature = Some(temperature);
         self
     }
 
-    /// Nucleus sampling, 0 to 1.
+    /// Sets the probability mass of nucleus sampling, from 0 to 1.
     #[must_use]
     pub fn top_p(mut self, top_p: f64) -> Self {
         self.settings.generation.top_p = Some(top_p);
         self
     }
 
-    /// The most tokens to answer with.
+    /// Sets the maximum number of tokens in an answer.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.settings.generation.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Texts that end the answer.
+    /// Sets texts that end the answer.
     #[must_use]
     pub fn stop<S: Into<String>>(mut self, texts: impl IntoIterator<Item = S>) -> Self {
         self.settings.generation.stop = texts.into_iter().map(Into::into).collect();
         self
     }
 
-    /// For repeatable sampling, where the provider has it.
+    /// Sets a seed for repeatable sampling, if the provider supports seeds.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.generation.seed = Some(seed);
         self
     }
 
-    /// The longest that one call of the model may take. Default: no limit.
+    /// Sets the timeout of one model call. Default: no limit.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = Some(timeout);
         self
     }
 
-    /// How often a failed call is made again: a number, or a [`Retry`].
+    /// Sets how often a failed call is repeated: a number, or a [`Retry`].
     #[must_use]
     pub fn retry(mut self, retry: impl Into<Retry>) -> Self {
         self.settings.retry = retry.into();
         self
     }
 
-    /// The most model calls of one turn, 1 or more. Default: no limit.
+    /// Sets the maximum number of model calls in one turn, 1 or more. Default: no limit.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.settings.max_turns = Some(turns);
         self
     }
 
-    /// How often the model may answer until an answer fits the output type, 1 or more: it hears what is wrong and where, and
-    /// asked again. Default 3. Each attempt counts as a turn.
+    /// Sets how many answers the model may give until one fits the output type, 1 or more. A retry
+    /// shows the model the fault and its place. Default: 3. Each attempt counts as a turn.
     #[must_use]
     pub fn answer_attempts(mut self, attempts: u32) -> Self {
         self.answer_attempts = Some(attempts);
         self
     }
 
-    /// The output that a config names.
+    /// Sets the output of a config.
     pub(super) fn output(mut self, output: OutputType) -> Self {
         self.output = Some(output);
         self
     }
 
-    /// Whether faults of the flow are refused when it is built by itself; see [`BlockBuilder`](super::BlockBuilder).
+    /// Sets whether the agent, when it is built by itself, rejects faults of the flow; see
+    /// [`BlockBuilder`](super::BlockBuilder).
     #[must_use]
     pub fn flow_checks(mut self, yes: bool) -> Self {
         self.options.flow_checks = yes;

@@ -1,9 +1,9 @@
-//! A tree that can be run.
+//! [`Tree`]: a tree of agents that can run.
 
 use super::error::BuildError;
-use super::flat::{Described, Flat, describe};
+use super::flat::{DescribedTree, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
-use super::llm::too_deep;
+use super::llm::depth_fault;
 use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Diagnostic};
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
@@ -21,24 +21,25 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// A tree of agents that was made at run time. Cheap to clone.
+/// A tree of agents that was built at run time. Cheap to clone.
 ///
-/// It runs as a workflow of `workflow!` does, from one flat list of steps: the blocks in it are steps of that list, at any
-/// depth. A run takes a [`Content`] and gives `()`; the [`Outcome`](crate::Outcome) has the written keys.
+/// A tree runs like a workflow of `workflow!`, from one flat list of steps. The blocks of the tree
+/// are steps of that list at any depth. A run takes a [`Content`] and returns `()`; the
+/// [`Outcome`](crate::Outcome) has the written keys.
 #[derive(Clone)]
-pub struct Tree(Arc<Inner>);
+pub struct Tree(Arc<TreeInner>);
 
-struct Inner {
+struct TreeInner {
     root: Item,
-    described: Described,
+    described: DescribedTree,
     options: TreeOptions,
 }
 
-/// Fields of a config that an agent names itself, where the check does not tell the field.
+/// Fields of a config that a fault names itself, because its check does not determine the field.
 pub(super) const OUTPUT_KEY: &str = "output_key";
 pub(super) const SUB_AGENTS: &str = "sub_agents";
 
-/// The field of a config that a check is about.
+/// Returns the field of a config that a check is about.
 fn part_of(check: Check) -> &'static str {
     match check {
         Check::LoopMax => "max_iterations",
@@ -49,7 +50,7 @@ fn part_of(check: Check) -> &'static str {
     }
 }
 
-/// What is said of a tree as a whole.
+/// Options of a whole tree.
 #[derive(Clone)]
 pub(super) struct TreeOptions {
     pub(super) flow_checks: bool,
@@ -68,42 +69,42 @@ impl Default for TreeOptions {
 }
 
 impl Tree {
-    /// A tree of one agent, of any kind.
+    /// Creates a tree of one agent, of any kind.
     ///
     /// # Errors
-    /// When something is wrong with it: all of that.
+    /// Returns all faults of the agent.
     pub fn of(agent: impl IntoAgent) -> Result<Self, BuildError> {
-        Self::part(agent.into_agent().0).accepted()
+        Self::from_item(agent.into_agent().0).accept()
     }
 
-    /// A tree about which something is known besides, and what of it the session holds.
-    pub(crate) fn checked(
+    /// Creates a tree with known session keys and faults.
+    pub(crate) fn from_part(
         part: SubAgent,
         states: Vec<Key>,
         flow_checks: bool,
         faults: Vec<Diagnostic>,
     ) -> Result<Self, BuildError> {
         let options = TreeOptions { flow_checks, states, ..TreeOptions::default() };
-        Self::new(part.0, options).accepted_with(faults)
+        Self::new(part.0, options).accept_with(faults)
     }
 
-    pub(super) fn part(root: Item) -> Self {
+    pub(super) fn from_item(root: Item) -> Self {
         Self::new(root, TreeOptions::default())
     }
 
     pub(super) fn new(root: Item, options: TreeOptions) -> Self {
         let lets = options.lets.iter().map(|(key, _)| key.clone()).collect();
         let described = describe(Flat::new(&root, options.states.clone(), lets));
-        Self(Arc::new(Inner { root, described, options }))
+        Self(Arc::new(TreeInner { root, described, options }))
     }
 
-    /// The tree, if nothing is wrong with it that it was asked to be checked for.
-    pub(super) fn accepted(self) -> Result<Self, BuildError> {
-        self.accepted_with(Vec::new())
+    /// Returns the tree if its checks find no fault.
+    pub(super) fn accept(self) -> Result<Self, BuildError> {
+        self.accept_with(Vec::new())
     }
 
-    /// The same of a tree about which something is known to be wrong.
-    pub(super) fn accepted_with(self, mut faults: Vec<Diagnostic>) -> Result<Self, BuildError> {
+    /// Returns the tree if its checks find no fault and `faults` is empty.
+    pub(super) fn accept_with(self, mut faults: Vec<Diagnostic>) -> Result<Self, BuildError> {
         faults.extend(self.faults(self.spec()));
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
@@ -119,20 +120,20 @@ impl Tree {
         self.0.described.borrow_owner().borrow_owner()
     }
 
-    /// The tree as data.
+    /// Returns the tree as data.
     pub fn spec(&self) -> &Spec<'_> {
         &self.0.described.borrow_dependent().spec
     }
 
-    /// All that is wrong with it, faults of the flow included, whether they were checked or not.
+    /// Returns all faults of the tree, also with `flow_checks(false)`.
     pub fn check(&self) -> Vec<Diagnostic> {
         self.faults(self.spec())
     }
 
     fn faults(&self, spec: &Spec<'_>) -> Vec<Diagnostic> {
         if SubAgent(self.0.root.clone()).depth() > DEEPEST {
-            // What was too deep was not kept, so nothing can be said of the rest.
-            return vec![too_deep(self.spec().name)];
+            // Parts that are too deep were dropped, so the rest cannot be checked.
+            return vec![depth_fault(self.spec().name)];
         }
         let (flat, mut faults) = (self.flat(), check::faults(spec));
         faults.extend(self.0.options.faults.iter().cloned());
@@ -152,7 +153,7 @@ impl Tree {
             fault.place = match place {
                 "" if named.is_some() => String::new(),
                 "" => continue,
-                // The root of a config.
+                // The place of the root of a config.
                 "." => part.to_owned(),
                 _ if part.is_empty() => place.trim_end_matches([':', ' ']).to_owned(),
                 _ if place.ends_with(' ') => format!("{place}{part}"),
@@ -162,7 +163,7 @@ impl Tree {
         faults
     }
 
-    /// A block that is used twice is one fault, and not one for each name in it.
+    /// Reports a block that is used twice as one fault, instead of one fault per name in the block.
     fn reused_blocks(&self, faults: &mut Vec<Diagnostic>) {
         let (flat, mut seen, mut at) = (self.flat(), HashSet::new(), 0);
         while at < flat.steps.len() {
@@ -254,7 +255,7 @@ impl Workflow for Tree {
     type Input = Content;
     type Output = ();
 
-    /// A root that may hand over is run by itself: another agent may take the message.
+    /// A root that may hand over runs as an agent, because another agent may take the message.
     fn as_agent(&self) -> &dyn DynAgent {
         match &self.0.root {
             Item::Agent(placed) if !placed.agent.handover_dyn().agents.is_empty() => &*placed.agent,
@@ -283,14 +284,14 @@ impl Workflow for Tree {
     }
 }
 
-/// Its content is known at run time: a live run looks at it when it begins.
+/// The content of a tree is known at run time, so a live run checks it when it begins.
 impl LiveIf<true> for Tree {}
 impl LiveIf<true> for dyn DynAgent {}
 impl LiveIf<true> for LlmAgent {}
 
 macro_rules! root {
     ($($agent:ty),*) => {$(
-        /// As the root of a run, which takes a message and gives nothing but its events.
+        /// As the root of a run, the agent takes a message and returns only its events.
         impl<R: ?Sized> Needs<R> for $agent {}
 
         impl Workflow for $agent {

@@ -1,4 +1,4 @@
-//! Builds an agent with its runner and its session.
+//! [`AgentBuilder`]: builds an agent with its runner and its session.
 
 use super::{AgentRunner, BuiltAgent};
 use crate::agents::llm::LlmAgent;
@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// @iqai/adk's `AgentBuilder`: an agent, its runner and its session in one chain.
+/// Builds an agent, its runner and its session in one chain, like the `AgentBuilder` of @iqai/adk.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -46,11 +46,11 @@ use std::sync::Arc;
 /// ```
 pub struct AgentBuilder<P = NoProvider> {
     app: String,
-    /// The app's name as that of an agent.
+    /// The name of the app as the name of an agent.
     name: String,
     agent: LlmAgentBuilder,
-    /// What has been said of the agent itself, which a block does not have.
-    said: Vec<&'static str>,
+    /// The called methods that are for a single agent only.
+    single_calls: Vec<&'static str>,
     description: String,
     shape: Shape,
     model: Option<ModelRef>,
@@ -65,13 +65,13 @@ enum Shape {
     Sequence(Vec<SubAgent>),
     Parallel(Vec<SubAgent>),
     Loop(Vec<SubAgent>, Option<u32>),
-    /// An agent that was made elsewhere.
-    Given(SubAgent),
+    /// An agent from outside.
+    Agent(SubAgent),
 }
 
 impl<P: ModelProvider + Default> AgentBuilder<P> {
-    /// Begins an app of that name. The agent is called like it, with `-` as `_`; a name that is none even so is refused by
-    /// [`build`](Self::build) (`name-invalid`).
+    /// Creates a builder for an app. The agent gets the name of the app, with `_` for `-`. If the
+    /// result is not a valid name, [`build`](Self::build) rejects it (`name-invalid`).
     pub fn create(name: impl Into<String>) -> Self {
         let app = name.into();
         let name = app.replace('-', "_");
@@ -80,7 +80,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             runner: Runner::builder().app_name(&*app),
             app,
             name,
-            said: Vec::new(),
+            single_calls: Vec::new(),
             description: String::new(),
             shape: Shape::Single,
             model: None,
@@ -89,133 +89,137 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         }
     }
 
-    /// The model of all agents that name none: by name, or by value.
+    /// Sets the model of all agents that name no model: by name, or by value.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<ModelRef>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// What the agent is for; models see it.
+    /// Sets the description of the agent, which models see.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// The prompt of the agent, when it is a single one.
+    /// Sets the prompt of a single agent.
     #[must_use]
     pub fn with_instruction(self, prompt: impl Into<String>) -> Self {
-        self.of_single("with_instruction", |agent| agent.instruction(Into::<String>::into(prompt)))
+        self.change_single("with_instruction", |agent| agent.instruction(Into::<String>::into(prompt)))
     }
 
-    /// Adds tools to the agent, when it is a single one.
+    /// Adds tools to a single agent.
     #[must_use]
     pub fn with_tools(self, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Self {
-        self.of_single("with_tools", |agent| agent.tools(tools))
+        self.change_single("with_tools", |agent| agent.tools(tools))
     }
 
-    /// Adds a tool to the agent, when it is a single one.
+    /// Adds a tool to a single agent.
     #[must_use]
     pub fn with_tool(self, tool: impl DynTool) -> Self {
-        self.of_single("with_tool", |agent| agent.tool(tool))
+        self.change_single("with_tool", |agent| agent.tool(tool))
     }
 
-    /// The key that its answer is written to, when it is a single one.
+    /// Sets the key that receives the answer of a single agent.
     #[must_use]
     pub fn with_output_key(self, key: impl Into<Name>) -> Self {
-        self.of_single("with_output_key", |agent| agent.output_key(key))
+        self.change_single("with_output_key", |agent| agent.output_key(key))
     }
 
-    /// The JSON schema that its answer has to fit, when it is a single one.
+    /// Sets the JSON schema of the answer of a single agent.
     #[must_use]
     pub fn with_output_schema(self, schema: Value) -> Self {
-        self.of_single("with_output_schema", |agent| agent.output_schema(schema))
+        self.change_single("with_output_schema", |agent| agent.output_schema(schema))
     }
 
-    /// The agents to which it may hand on, when it is a single one.
+    /// Adds agents to which a single agent may hand over.
     #[must_use]
     pub fn with_sub_agents(self, agents: impl IntoAgents) -> Self {
-        self.of_single("with_sub_agents", |agent| agent.sub_agents(agents))
+        self.change_single("with_sub_agents", |agent| agent.sub_agents(agents))
     }
 
-    fn of_single(
+    fn change_single(
         mut self,
         word: &'static str,
         change: impl FnOnce(LlmAgentBuilder) -> LlmAgentBuilder,
     ) -> Self {
         self.agent = change(self.agent);
-        self.said.push(word);
+        self.single_calls.push(word);
         self
     }
 
-    /// Runs these agents one after the other.
+    /// Runs these agents in order.
     #[must_use]
     pub fn as_sequential(self, agents: impl IntoAgents) -> Self {
-        self.shaped(Shape::Sequence(agents.into_agents()))
+        self.with_shape(Shape::Sequence(agents.into_agents()))
     }
 
-    /// Runs these agents at the same time.
+    /// Runs these agents concurrently.
     #[must_use]
     pub fn as_parallel(self, agents: impl IntoAgents) -> Self {
-        self.shaped(Shape::Parallel(agents.into_agents()))
+        self.with_shape(Shape::Parallel(agents.into_agents()))
     }
 
-    /// Runs these agents round by round, at most that often; `None` is until one of them ends it.
+    /// Runs these agents round by round, at most `max_iterations` times. With `None`, the loop runs
+    /// until an agent ends it.
     #[must_use]
     pub fn as_loop(self, agents: impl IntoAgents, max_iterations: impl Into<Option<u32>>) -> Self {
-        self.shaped(Shape::Loop(agents.into_agents(), max_iterations.into()))
+        self.with_shape(Shape::Loop(agents.into_agents(), max_iterations.into()))
     }
 
-    /// Runs an agent that was made elsewhere, under its own name.
+    /// Runs an existing agent under its own name.
     #[must_use]
     pub fn with_agent(self, agent: impl IntoAgent) -> Self {
-        self.shaped(Shape::Given(agent.into_agent()))
+        self.with_shape(Shape::Agent(agent.into_agent()))
     }
 
-    fn shaped(mut self, shape: Shape) -> Self {
+    fn with_shape(mut self, shape: Shape) -> Self {
         self.shape = shape;
         self
     }
 
-    /// The state that its session begins with: an object, `json!({"draft": ""})`, or a struct. Prompts may read its keys.
+    /// Sets the initial state of the session: an object, `json!({"draft": ""})`, or a struct.
+    /// Prompts may read its keys.
     #[must_use]
     pub fn with_quick_session(mut self, state: impl Serialize) -> Self {
         let state = to_json(&state);
-        self.state =
-            Some(state.map_err(|error| error.named(ErrorKind::NotJson, "the state of the quick session")));
+        self.state = Some(
+            state.map_err(|error| error.into_error(ErrorKind::NotJson, "the state of the quick session")),
+        );
         self
     }
 
-    /// The store of sessions, runs, waits, artifacts and memory, as [`RunnerBuilder::store`].
+    /// Sets the store of sessions, runs, waits, artifacts and memory, as [`RunnerBuilder::store`]
+    /// does.
     #[must_use]
     pub fn with_store(mut self, store: impl Store) -> Self {
         self.runner = self.runner.store(store);
         self
     }
 
-    /// Replaces the sessions of the store, as [`RunnerBuilder::session_store`].
+    /// Replaces the session store, as [`RunnerBuilder::session_store`] does.
     #[must_use]
     pub fn with_session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
         self.runner = self.runner.session_store(store);
         self
     }
 
-    /// Replaces the artifacts of the store, as [`RunnerBuilder::artifact_store`].
+    /// Replaces the artifact store, as [`RunnerBuilder::artifact_store`] does.
     #[must_use]
     pub fn with_artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
         self.runner = self.runner.artifact_store(store);
         self
     }
 
-    /// The settings of its runs.
+    /// Sets the configuration of the runs.
     #[must_use]
     pub fn with_run_config(mut self, config: RunConfig) -> Self {
         self.runner = self.runner.config(config);
         self
     }
 
-    /// Whether faults of the flow of keys and exits are refused. Default `true`; see
+    /// Sets whether faults in the flow of keys and exits are rejected. Default: `true`; see
     /// [`BlockBuilder::flow_checks`](crate::builders::build::BlockBuilder::flow_checks).
     #[must_use]
     pub fn flow_checks(mut self, yes: bool) -> Self {
@@ -223,11 +227,12 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         self
     }
 
-    /// The agent with a runner and a session.
+    /// Builds the agent with a runner and a session.
     ///
     /// # Errors
-    /// When something is wrong with the agent, of kind `Config`, whose source is the [`BuildError`] with all faults; when
-    /// the runner refuses the model or the app's name; when the state of the session is no object.
+    /// Fails if the agent has faults: the error is of kind `Config`, and its source is the
+    /// [`BuildError`] with all faults. Fails too if the runner rejects the model or the name of the
+    /// app, or if the state of the session is not an object.
     pub fn build(mut self) -> Result<BuiltAgent<P>> {
         let state = self.take_state()?;
         let agent = self.tree(&state)?;
@@ -262,11 +267,11 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         let shape = std::mem::replace(&mut self.shape, Shape::Single);
         let faults = match shape {
             Shape::Single => Vec::new(),
-            _ => self.said.iter().map(|word| no_single(&name, word)).collect(),
+            _ => self.single_calls.iter().map(|word| single_agent_fault(&name, word)).collect(),
         };
         let part = match shape {
             Shape::Single => std::mem::take(&mut self.agent).description(description).into_agent(),
-            Shape::Given(agent) => agent,
+            Shape::Agent(agent) => agent,
             Shape::Sequence(agents) => {
                 SequentialAgent::builder(name).description(description).sub_agents(agents).into_agent()
             }
@@ -282,13 +287,13 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             }
         };
         let states = state.iter().map(|(key, value)| key_of(key, value)).collect();
-        Tree::checked(part, states, self.flow_checks, faults)
+        Tree::from_part(part, states, self.flow_checks, faults)
     }
 }
 
-fn no_single(name: &str, word: &str) -> Diagnostic {
+fn single_agent_fault(name: &str, word: &str) -> Diagnostic {
     let fact = format!(
-        "`{word}` is for a single agent, and `{name}` is made of several; help: say it of one of them"
+        "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of them"
     );
     Diagnostic::new(Check::FieldUnknown, name, fact)
 }

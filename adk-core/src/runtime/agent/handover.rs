@@ -2,7 +2,7 @@
 
 use super::DynAgent;
 use crate::models::model::ModelRef;
-use crate::runtime::run::Prompt;
+use crate::runtime::run::PromptSource;
 use std::sync::Arc;
 
 /// How an agent takes part in transfers. Only agents that ask a model can hand over; any agent can
@@ -21,7 +21,7 @@ pub struct Handover<'a> {
     /// Model of the agent. Agents below it that have no model use this one.
     pub(crate) model: Option<&'a ModelRef>,
     /// Instruction for all agents below this agent, unless an agent above it sets one.
-    pub(crate) global: Option<&'a Arc<dyn Prompt>>,
+    pub(crate) global: Option<&'a Arc<dyn PromptSource>>,
     /// Agents below this agent, if it holds them itself.
     pub(crate) agents: &'a [Arc<dyn DynAgent>],
 }

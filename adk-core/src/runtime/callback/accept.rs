@@ -1,7 +1,9 @@
-//! What may be a callback: functions and closures, sync or async, with a plain answer or a `Result`.
+//! Traits of callbacks: functions and closures, sync or async, that return a plain answer or a
+//! `Result`.
 //!
-//! A callback is a `Fn` of its context and of what it looks at; what it returns is an [`Answer`] ([`Now`]), or a future
-//! that gives one ([`Later`]). The type parameter `M` is which of the two; nobody writes it.
+//! A callback is a `Fn` of its context and of the values that it may see or change. It returns an
+//! [`Answer`] ([`Now`]) or a future of one ([`Later`]). The type parameter `M` selects one of the
+//! two; rustc infers it.
 
 use super::CallbackContext;
 use crate::models::model::{ModelRequest, ModelResponse};
@@ -9,16 +11,16 @@ use crate::{BoxError, BoxFuture, Content, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// What a callback may return: `()` for nothing, an `Option` of the replacement, or a
+/// Return value of a callback: `()` for no replacement, an `Option` of the replacement, or a
 /// `Result` of these with any error.
 pub trait Answer<T> {
-    /// True if it may be a replacement: `()` never is.
+    /// True if the value may be a replacement: `()` never is.
     const MAY_STAND: bool = true;
 
-    /// The replacement; `None` to go on.
+    /// Returns the replacement; `None` to continue.
     ///
     /// # Errors
-    /// The callback's own.
+    /// Fails with the error of the callback.
     fn answer(self) -> Result<Option<T>>;
 }
 
@@ -42,44 +44,45 @@ impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
     fn answer(self) -> Result<Option<T>> {
         match self {
             Ok(answer) => answer.answer(),
-            Err(error) => Err(failed(error.into())),
+            Err(error) => Err(to_error(error.into())),
         }
     }
 }
 
-/// An error of ours stays what it is.
-fn failed(error: BoxError) -> Error {
+/// Keeps an [`Error`] as it is, and wraps any other error.
+fn to_error(error: BoxError) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => *error,
         Err(error) => Error::other(error),
     }
 }
 
-/// The mark of what is a callback, and when it answers.
+/// Marker of a type that is a callback; `M` is [`Now`] or [`Later`].
 ///
-/// There is a second mark, which nothing has: where rustc has two ways to go and neither leads to an end, it says what we
-/// have said of the trait, and not that one `Fn` is missing.
+/// A second marker, `NoCall`, has no types. It gives rustc two candidate implementations. When
+/// neither applies, rustc prints the message of the trait instead of reporting one missing `Fn`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<M>(PhantomData<M>);
 
-/// See [`Call`].
+/// Marker of no type, see [`Call`].
 #[derive(Clone, Copy, Debug)]
 pub struct NoCall;
 
-/// The mark of a callback that answers at once.
+/// Marker of a callback that answers immediately.
 #[derive(Clone, Copy, Debug)]
 pub struct Now;
 
-/// The mark of a callback that answers later: an `async fn`, an `async` closure, or any that returns a future.
+/// Marker of a callback that answers later: an `async fn`, an `async` closure, or any function that
+/// returns a future.
 #[derive(Clone, Copy, Debug)]
 pub struct Later;
 
-/// What the call of a callback gives: an answer, or a future of one.
+/// Result of calling a callback: an answer, or a future of one.
 pub trait Asked<'a, T, M> {
     /// See [`Answer`].
     const MAY_STAND: bool;
 
-    /// As a future.
+    /// Converts the result into a future.
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>>;
 }
 
@@ -99,54 +102,55 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
     }
 }
 
-/// The error of a closure.
+/// Error type of a closure.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
     label = "fails with `{Self}`"
 )]
-pub trait Failure<M> {
-    fn error(self) -> Error;
+pub trait ClosureError<M> {
+    fn into_error(self) -> Error;
 }
 
-impl<E: Into<BoxError>> Failure<Call<Now>> for E {
-    fn error(self) -> Error {
-        failed(self.into())
+impl<E: Into<BoxError>> ClosureError<Call<Now>> for E {
+    fn into_error(self) -> Error {
+        to_error(self.into())
     }
 }
 
-impl<E: Never> Failure<NoCall> for E {
-    fn error(self) -> Error {
+impl<E: Never> ClosureError<NoCall> for E {
+    fn into_error(self) -> Error {
         self.never()
     }
 }
 
-/// A function that makes a callback.
+/// Function that makes a callback.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is called here without what it takes; help: if it is the callback, write its name alone, without `()`",
-    label = "takes arguments, or is no function"
+    message = "syntax: `{Self}` is called here without its arguments; help: if it is the callback, write only its name, without `()`",
+    label = "takes arguments, or is not a function"
 )]
-pub trait Makes<M> {
-    type Made;
-    fn made(self) -> Self::Made;
+pub trait CallbackFactory<M> {
+    type Callback;
+    fn make(self) -> Self::Callback;
 }
 
-impl<R, F: FnOnce() -> R> Makes<Call<Now>> for F {
-    type Made = R;
+impl<R, F: FnOnce() -> R> CallbackFactory<Call<Now>> for F {
+    type Callback = R;
 
-    fn made(self) -> R {
+    fn make(self) -> R {
         self()
     }
 }
 
-impl<F: Never> Makes<NoCall> for F {
-    type Made = Self;
+impl<F: Never> CallbackFactory<NoCall> for F {
+    type Callback = Self;
 
-    fn made(self) -> Self {
+    fn make(self) -> Self {
         self.never()
     }
 }
 
-/// What a callback of an agent says: text of it is the model's, a [`Content`] is taken as it is.
+/// Content that a callback of an agent returns. Text gets the role of the model; a [`Content`]
+/// stays as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said(pub Content);
 
@@ -168,7 +172,7 @@ impl From<String> for Said {
     }
 }
 
-/// Never true: see [`Call`].
+/// Trait without implementations, see [`Call`].
 pub trait Never {
     fn never(self) -> !;
 }
@@ -178,9 +182,10 @@ macro_rules! hooks {
         $hook:ident<$takes:ident, $answer:ident>($($ty:ty),*) -> $given:ty:
             $message:literal, $expected:literal, $note:literal, $wrong:literal;
     )*) => {$(
-        /// What such a callback takes and gives. It is a `Fn`, so that the types of a closure's arguments are known.
+        /// Signature of the callback. The trait extends `Fn`, so that rustc knows the types of a
+        /// closure's arguments.
         pub trait $takes<'a, M>: Fn($($ty),*) -> <Self as $takes<'a, M>>::Given {
-            /// What it returns.
+            /// Return type of the callback.
             type Given: Asked<'a, $given, M>;
         }
 
@@ -200,26 +205,26 @@ macro_rules! hooks {
             type Given = R;
         }
 
-        #[doc = concat!("What a `", $expected, "` callback is: any function or closure of that form.")]
+        #[doc = concat!("Function or closure that can be a `", stringify!($hook), "` callback: ", $expected, ".")]
         #[diagnostic::on_unimplemented(message = $message, label = $expected, note = $note)]
         pub trait $hook<M>: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
         impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
-        /// What a closure of that form returns.
+        /// Return type of a closure with that signature.
         #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
         pub trait $answer<'a, M> {
-            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>>;
+            fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>>;
         }
 
         impl<'a, A: Asked<'a, $given, Call<M>>, M> $answer<'a, Call<M>> for A {
-            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+            fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>> {
                 self.asked()
             }
         }
 
         impl<'a, A: Never> $answer<'a, NoCall> for A {
-            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+            fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>> {
                 self.never()
             }
         }
@@ -228,55 +233,55 @@ macro_rules! hooks {
 
 hooks! {
     BeforeAgent<BeforeAgentForm, BeforeAgentAnswer>(&'a mut CallbackContext) -> Said:
-        "syntax: `{Self}` is no `before_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
+        "syntax: `{Self}` is not a `before_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
         "expected `fn(&mut CallbackContext) -> A`",
         "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `before_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
 
     AfterAgent<AfterAgentForm, AfterAgentAnswer>(&'a mut CallbackContext) -> Said:
-        "syntax: `{Self}` is no `after_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
+        "syntax: `{Self}` is not an `after_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
         "expected `fn(&mut CallbackContext) -> A`",
         "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `after_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
 
     BeforeModel<BeforeModelForm, BeforeModelAnswer>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
-        "syntax: `{Self}` is no `before_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure `|cx, request| ...`",
+        "syntax: `{Self}` is not a `before_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure `|cx, request| ...`",
         "expected `fn(&mut CallbackContext, &mut ModelRequest) -> A`",
         "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `before_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
     AfterModel<AfterModelForm, AfterModelAnswer>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
-        "syntax: `{Self}` is no `after_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure `|cx, response| ...`",
+        "syntax: `{Self}` is not an `after_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure `|cx, response| ...`",
         "expected `fn(&mut CallbackContext, &mut ModelResponse) -> A`",
         "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `after_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
     OnModelError<OnModelErrorForm, OnModelErrorAnswer>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
-        "syntax: `{Self}` is no `on_model_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure `|cx, request, error| ...`",
+        "syntax: `{Self}` is not an `on_model_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure `|cx, request, error| ...`",
         "expected `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`",
         "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `on_model_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
     BeforeTool<BeforeToolForm, BeforeToolAnswer>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
-        "syntax: `{Self}` is no `before_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure `|cx, call| ...`",
+        "syntax: `{Self}` is not a `before_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure `|cx, call| ...`",
         "expected `fn(&mut CallbackContext, &mut FunctionCall) -> A`",
         "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `before_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
     AfterTool<AfterToolForm, AfterToolAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
-        "syntax: `{Self}` is no `after_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure `|cx, call, result| ...`",
+        "syntax: `{Self}` is not an `after_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure `|cx, call, result| ...`",
         "expected `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`",
         "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `after_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
     OnToolError<OnToolErrorForm, OnToolErrorAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
-        "syntax: `{Self}` is no `on_tool_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure `|cx, call, error| ...`",
+        "syntax: `{Self}` is not an `on_tool_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure `|cx, call, error| ...`",
         "expected `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`",
         "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `on_tool_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 }
 
-/// True if the type of a callback before an agent or a block lets it replace that.
+/// Returns whether the type of a callback allows it to replace its agent or block.
 pub const fn may_stand<M, F: BeforeAgent<M>>(_: &F) -> bool {
     <<F as BeforeAgentForm<'static, M>>::Given as Asked<'static, Said, M>>::MAY_STAND
 }

@@ -1,49 +1,50 @@
-//! Asks the plugins, then the callbacks of the agent's own: the first that gives something wins.
+//! Calls of plugin hooks and callbacks: plugins first, then the callbacks of the agent, until the
+//! first answer.
 
 use super::{AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks};
 use crate::models::model::{ModelRequest, ModelResponse};
-use crate::panic::caught;
+use crate::panic::catch_panic;
 use crate::{Content, Error, ErrorKind, FunctionCall, Result};
 use serde_json::Value;
 
-/// Asks one after the other until one gives something.
-macro_rules! first {
-    ($cx:ident, $own:expr, |$asked:ident| $plugin:expr, $callback:expr) => {{
+/// Calls hooks in sequence until the first answer.
+macro_rules! first_answer {
+    ($cx:ident, $own:expr, |$hook:ident| $plugin:expr, $callback:expr) => {{
         let services = $cx.services();
         let all = async {
-            for $asked in services.plugins.iter() {
-                if let Some(given) = $plugin.await? {
-                    return Ok(Some(given));
+            for $hook in services.plugins.iter() {
+                if let Some(answer) = $plugin.await? {
+                    return Ok(Some(answer));
                 }
             }
-            for $asked in $own {
-                if let Some(given) = $callback.await? {
-                    return Ok(Some(given));
+            for $hook in $own {
+                if let Some(answer) = $callback.await? {
+                    return Ok(Some(answer));
                 }
             }
             Ok(None)
         };
-        whole(caught(all).await)
+        flatten_panic(catch_panic(all).await)
     }};
 }
 
-fn whole<T>(asked: Result<Result<T>, String>) -> Result<T> {
+fn flatten_panic<T>(asked: Result<Result<T>, String>) -> Result<T> {
     asked.unwrap_or_else(|panic| {
-        let message = format!("a callback of it panicked: {panic}");
-        Err(Error::new(ErrorKind::Panic, message).with_help("this is a defect of the callback's own code"))
+        let message = format!("a callback panicked: {panic}");
+        Err(Error::new(ErrorKind::Panic, message).with_help("fix the code of the callback"))
     })
 }
 
-async fn said(asked: impl Future<Output = Result<Option<Said>>>) -> Result<Option<Content>> {
+async fn into_content(asked: impl Future<Output = Result<Option<Said>>>) -> Result<Option<Content>> {
     Ok(asked.await?.map(|said| said.0))
 }
 
 pub(crate) async fn before_agent(own: &AgentCallbacks, cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first!(cx, &own.before, |asked| asked.agent_begins(cx), said(asked(cx)))
+    first_answer!(cx, &own.before, |hook| hook.agent_begins(cx), into_content(hook(cx)))
 }
 
 pub(crate) async fn after_agent(own: &AgentCallbacks, cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first!(cx, &own.after, |asked| asked.agent_ended(cx), said(asked(cx)))
+    first_answer!(cx, &own.after, |hook| hook.agent_ended(cx), into_content(hook(cx)))
 }
 
 pub(crate) async fn before_model(
@@ -51,7 +52,7 @@ pub(crate) async fn before_model(
     cx: &mut CallbackContext,
     request: &mut ModelRequest,
 ) -> Result<Option<ModelResponse>> {
-    first!(cx, &own.before, |asked| asked.model_begins(cx, request), asked(cx, request))
+    first_answer!(cx, &own.before, |hook| hook.model_begins(cx, request), hook(cx, request))
 }
 
 pub(crate) async fn after_model(
@@ -59,7 +60,7 @@ pub(crate) async fn after_model(
     cx: &mut CallbackContext,
     response: &mut ModelResponse,
 ) -> Result<Option<ModelResponse>> {
-    first!(cx, &own.after, |asked| asked.model_ended(cx, response), asked(cx, response))
+    first_answer!(cx, &own.after, |hook| hook.model_ended(cx, response), hook(cx, response))
 }
 
 pub(crate) async fn on_model_error(
@@ -68,7 +69,7 @@ pub(crate) async fn on_model_error(
     request: &ModelRequest,
     error: &Error,
 ) -> Result<Option<ModelResponse>> {
-    first!(cx, &own.on_error, |asked| asked.model_failed(cx, request, error), asked(cx, request, error))
+    first_answer!(cx, &own.on_error, |hook| hook.model_failed(cx, request, error), hook(cx, request, error))
 }
 
 pub(crate) async fn before_tool(
@@ -76,7 +77,7 @@ pub(crate) async fn before_tool(
     cx: &mut CallbackContext,
     call: &mut FunctionCall,
 ) -> Result<Option<Value>> {
-    first!(cx, &own.before, |asked| asked.tool_begins(cx, call), asked(cx, call))
+    first_answer!(cx, &own.before, |hook| hook.tool_begins(cx, call), hook(cx, call))
 }
 
 pub(crate) async fn after_tool(
@@ -85,7 +86,7 @@ pub(crate) async fn after_tool(
     call: &FunctionCall,
     result: &mut Value,
 ) -> Result<Option<Value>> {
-    first!(cx, &own.after, |asked| asked.tool_ended(cx, call, result), asked(cx, call, result))
+    first_answer!(cx, &own.after, |hook| hook.tool_ended(cx, call, result), hook(cx, call, result))
 }
 
 pub(crate) async fn on_tool_error(
@@ -94,10 +95,11 @@ pub(crate) async fn on_tool_error(
     call: &FunctionCall,
     error: &Error,
 ) -> Result<Option<Value>> {
-    first!(cx, &own.on_error, |asked| asked.tool_failed(cx, call, error), asked(cx, call, error))
+    first_answer!(cx, &own.on_error, |hook| hook.tool_failed(cx, call, error), hook(cx, call, error))
 }
 
-/// Tells the plugins that an agent or a block has failed. Their own errors are dropped: they say less than this one.
+/// Notifies the plugins that an agent or a block has failed. Errors of the plugins are dropped,
+/// because this error matters more.
 pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
     let services = cx.services();
     let all = async {
@@ -105,20 +107,20 @@ pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
             drop(plugin.agent_failed(cx, error).await);
         }
     };
-    drop(caught(all).await);
+    drop(catch_panic(all).await);
 }
 
-/// Asks the plugins with the message of the user; what is stored in its place.
+/// Calls the plugins with the message of the user. Returns the message that replaces it.
 pub(crate) async fn on_user_message(cx: &mut CallbackContext, message: &Content) -> Result<Option<Content>> {
-    first!(cx, &NOBODY, |asked| asked.user_message(cx, message), nothing(asked))
+    first_answer!(cx, &NO_CALLBACKS, |hook| hook.user_message(cx, message), no_answer(hook))
 }
 
-/// Asks the plugins before the first agent; the answer that replaces all of them.
+/// Calls the plugins before the first agent. Returns the answer that replaces all agents.
 pub(crate) async fn before_run(cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first!(cx, &NOBODY, |asked| asked.run_begins(cx), nothing(asked))
+    first_answer!(cx, &NO_CALLBACKS, |hook| hook.run_begins(cx), no_answer(hook))
 }
 
-/// Tells the plugins that the run has ended.
+/// Notifies the plugins that the run has ended.
 pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
     let services = cx.services();
     let all = async {
@@ -127,12 +129,12 @@ pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
         }
         Ok(())
     };
-    whole(caught(all).await)
+    flatten_panic(catch_panic(all).await)
 }
 
-/// A run as such has no callbacks of its own.
-const NOBODY: [(); 0] = [];
+/// Empty list: a run has plugins, but no callbacks.
+const NO_CALLBACKS: [(); 0] = [];
 
-async fn nothing<T>((): &()) -> Result<Option<T>> {
+async fn no_answer<T>((): &()) -> Result<Option<T>> {
     Ok(None)
 }

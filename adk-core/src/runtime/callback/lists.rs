@@ -1,4 +1,4 @@
-//! The callbacks of one agent or block.
+//! Lists of callbacks of an agent or block.
 
 use super::CallbackContext;
 use super::accept::{
@@ -11,14 +11,16 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-type Given<'a, T> = BoxFuture<'a, Result<Option<T>>>;
-type Of1<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> Given<'a, T> + Send + Sync>;
-type Of2<A, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> Given<'a, T> + Send + Sync>;
-type Of3<A, B, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> Given<'a, T> + Send + Sync>;
-type Changing<A, B, T> =
-    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> Given<'a, T> + Send + Sync>;
+type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>>>;
+type ContextCallback<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> CallbackFuture<'a, T> + Send + Sync>;
+type MutCallback<A, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> CallbackFuture<'a, T> + Send + Sync>;
+type RefCallback<A, B, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> CallbackFuture<'a, T> + Send + Sync>;
+type ResultCallback<A, B, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> CallbackFuture<'a, T> + Send + Sync>;
 
-/// The callbacks before and after an agent or a block.
+/// Callbacks before and after an agent or a block.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -29,104 +31,109 @@ type Changing<A, B, T> =
 /// ```
 #[derive(Clone, Default)]
 pub struct AgentCallbacks {
-    pub(crate) before: Vec<Of1<Said>>,
-    pub(crate) after: Vec<Of1<Said>>,
-    /// A callback before the agent may replace it.
+    pub(crate) before: Vec<ContextCallback<Said>>,
+    pub(crate) after: Vec<ContextCallback<Said>>,
+    /// Whether a callback before the agent may replace the agent.
     pub(crate) may_stand: bool,
 }
 
 impl AgentCallbacks {
-    /// Adds one that is called before the agent. Its content replaces the agent, which does not run.
+    /// Adds a callback before the agent. If it returns content, the content replaces the agent,
+    /// which does not run.
     pub fn before<M>(&mut self, callback: impl BeforeAgent<M>) -> &mut Self {
         self.may_stand |= may_stand(&callback);
         self.before.push(Arc::new(move |cx| callback(cx).asked()));
         self
     }
 
-    /// Adds one that is called after the agent. Content of it is one more event.
+    /// Adds a callback after the agent. If it returns content, the content becomes one more event.
     pub fn after<M>(&mut self, callback: impl AfterAgent<M>) -> &mut Self {
         self.after.push(Arc::new(move |cx| callback(cx).asked()));
         self
     }
 
-    /// True if one of them may replace the agent.
+    /// Returns whether a callback may replace the agent.
     pub(crate) fn may_skip(&self) -> bool {
         self.may_stand
     }
 
-    /// Whether there are none.
+    /// Returns whether the list has no callbacks.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()
     }
 
-    /// Adds those of another list that are called before the agent; whether there are any.
+    /// Adds the callbacks of another list before the agent. Returns whether the other list has any.
     pub(crate) fn add_before(&mut self, other: &Self) -> bool {
         self.may_stand |= other.may_stand;
         self.before.extend_from_slice(&other.before);
         !other.before.is_empty()
     }
 
-    /// Adds those that are called after it.
+    /// Adds the callbacks of another list after the agent. Returns whether the other list has any.
     pub(crate) fn add_after(&mut self, other: &Self) -> bool {
         self.after.extend_from_slice(&other.after);
         !other.after.is_empty()
     }
 }
 
-/// The callbacks around the model calls of an agent.
+/// Callbacks around the model calls of an agent.
 #[derive(Clone, Default)]
 pub struct ModelCallbacks {
-    pub(crate) before: Vec<Of2<ModelRequest, ModelResponse>>,
-    pub(crate) after: Vec<Of2<ModelResponse, ModelResponse>>,
-    pub(crate) on_error: Vec<Of3<ModelRequest, Error, ModelResponse>>,
+    pub(crate) before: Vec<MutCallback<ModelRequest, ModelResponse>>,
+    pub(crate) after: Vec<MutCallback<ModelResponse, ModelResponse>>,
+    pub(crate) on_error: Vec<RefCallback<ModelRequest, Error, ModelResponse>>,
 }
 
 impl ModelCallbacks {
-    /// Adds one that is called before each call of the model and may change the request. Its response replaces
-    /// the call, which is then not made and not counted, and [`after`](Self::after) is not called.
+    /// Adds a callback before each model call. The callback may change the request. If it returns a
+    /// response, the response replaces the call: the call is not made and not counted, and
+    /// [`after`](Self::after) is not called.
     pub fn before<M>(&mut self, callback: impl BeforeModel<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx, request| callback(cx, request).asked()));
         self
     }
 
-    /// Adds one that is called with each response of the model, and may change or replace it. Pieces that come before
-    /// the whole, while a reply streams, are not shown to it.
+    /// Adds a callback for each response of the model. The callback may change or replace the
+    /// response. While a reply streams, the callback does not receive its pieces, only the whole.
     pub fn after<M>(&mut self, callback: impl AfterModel<M>) -> &mut Self {
         self.after.push(Arc::new(move |cx, response| callback(cx, response).asked()));
         self
     }
 
-    /// Adds one that is called when a call has failed for good. Its response replaces the error.
+    /// Adds a callback for a call that has finally failed. If it returns a response, the response
+    /// replaces the error.
     pub fn on_error<M>(&mut self, callback: impl OnModelError<M>) -> &mut Self {
         self.on_error.push(Arc::new(move |cx, request, error| callback(cx, request, error).asked()));
         self
     }
 }
 
-/// The callbacks around the tool calls of an agent.
+/// Callbacks around the tool calls of an agent.
 #[derive(Clone, Default)]
 pub struct ToolCallbacks {
-    pub(crate) before: Vec<Of2<FunctionCall, Value>>,
-    pub(crate) after: Vec<Changing<FunctionCall, Value, Value>>,
-    pub(crate) on_error: Vec<Of3<FunctionCall, Error, Value>>,
+    pub(crate) before: Vec<MutCallback<FunctionCall, Value>>,
+    pub(crate) after: Vec<ResultCallback<FunctionCall, Value, Value>>,
+    pub(crate) on_error: Vec<RefCallback<FunctionCall, Error, Value>>,
 }
 
 impl ToolCallbacks {
-    /// Adds one that is called before each call of a tool and may change its arguments. Its result replaces
-    /// the tool, which is not called; [`after`](Self::after) is.
+    /// Adds a callback before each tool call. The callback may change the arguments. If it returns
+    /// a result, the result replaces the call of the tool; [`after`](Self::after) is called
+    /// nevertheless.
     pub fn before<M>(&mut self, callback: impl BeforeTool<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx, call| callback(cx, call).asked()));
         self
     }
 
-    /// Adds one that is called with each result that goes back to the model, error results too, and may change or
-    /// replace it.
+    /// Adds a callback for each result that the model receives, including error results. The
+    /// callback may change or replace the result.
     pub fn after<M>(&mut self, callback: impl AfterTool<M>) -> &mut Self {
         self.after.push(Arc::new(move |cx, call, result| callback(cx, call, result).asked()));
         self
     }
 
-    /// Adds one that is called when a tool has failed, or is not there. Its result replaces the error.
+    /// Adds a callback for a tool that has failed or does not exist. If it returns a result, the
+    /// result replaces the error.
     pub fn on_error<M>(&mut self, callback: impl OnToolError<M>) -> &mut Self {
         self.on_error.push(Arc::new(move |cx, call, error| callback(cx, call, error).asked()));
         self
@@ -139,27 +146,30 @@ impl fmt::Debug for AgentCallbacks {
     }
 }
 
-macro_rules! counted {
+macro_rules! impl_error_lists {
     ($name:ident) => {
         impl $name {
-            /// Whether there are none.
+            /// Returns whether the list has no callbacks.
             pub fn is_empty(&self) -> bool {
                 self.before.is_empty() && self.after.is_empty() && self.on_error.is_empty()
             }
 
-            /// Adds those of another list that are called before; whether there are any.
+            /// Adds the callbacks of another list before calls. Returns whether the other list has
+            /// any.
             pub(crate) fn add_before(&mut self, other: &Self) -> bool {
                 self.before.extend_from_slice(&other.before);
                 !other.before.is_empty()
             }
 
-            /// Adds those that are called after.
+            /// Adds the callbacks of another list after calls. Returns whether the other list has
+            /// any.
             pub(crate) fn add_after(&mut self, other: &Self) -> bool {
                 self.after.extend_from_slice(&other.after);
                 !other.after.is_empty()
             }
 
-            /// Adds those that are called for errors.
+            /// Adds the callbacks of another list for errors. Returns whether the other list has
+            /// any.
             pub(crate) fn add_on_error(&mut self, other: &Self) -> bool {
                 self.on_error.extend_from_slice(&other.on_error);
                 !other.on_error.is_empty()
@@ -175,5 +185,5 @@ macro_rules! counted {
         }
     };
 }
-counted!(ModelCallbacks);
-counted!(ToolCallbacks);
+impl_error_lists!(ModelCallbacks);
+impl_error_lists!(ToolCallbacks);

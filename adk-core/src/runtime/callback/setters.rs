@@ -1,8 +1,8 @@
-//! The methods that add callbacks, on everything that has them.
+//! Builder methods that add callbacks, for all types with callbacks.
 
-/// Writes methods that add callbacks: `setters!([ATTRIBUTES] (RECEIVER) -> RESULT, (PLACE); METHOD(impl HOOK<M>), ...)`. The
-/// place begins with `self` and has the lists `callbacks`, `model_callbacks` and `tool_callbacks`, as far as the hooks need
-/// them.
+/// Defines methods that add callbacks: `setters!([ATTRIBUTES] (RECEIVER) -> RESULT, (PLACE);
+/// METHOD(impl HOOK<M>), ...)`. The place begins with `self` and has the lists that the hooks need:
+/// `callbacks`, `model_callbacks` and `tool_callbacks`.
 macro_rules! setters {
     ($attrs:tt $receiver:tt -> $result:ty, $place:tt; $($method:ident(impl $hook:ident $($m:tt)+)),+ $(,)?) => {
         $($crate::runtime::callback::setters!(@$hook [$attrs $receiver $result, $place; $method $hook $($m)+]);)+
@@ -10,49 +10,49 @@ macro_rules! setters {
     (@BeforeAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks before $to
-            "Adds a callback that is called before it runs. Content of it takes the place of the run, which is left out."
+            "Adds a callback before the agent or block runs. Content that it returns replaces the execution."
         }
     };
     (@AfterAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks after $to
-            "Adds a callback that is called after it ran, of a block also when it was left. Content of it is one more event."
+            "Adds a callback after the agent or block, also when the block was left. Content that it returns is one more event."
         }
     };
     (@BeforeModel $to:tt) => {
         $crate::runtime::callback::setters! {
             @one model_callbacks before $to
-            "Adds a callback that is called before each call of the model. See [`ModelCallbacks::before`]."
+            "Adds a callback before each model call. See [`ModelCallbacks::before`]."
         }
     };
     (@AfterModel $to:tt) => {
         $crate::runtime::callback::setters! {
             @one model_callbacks after $to
-            "Adds a callback that is called with each response of the model. See [`ModelCallbacks::after`]."
+            "Adds a callback for each response of the model. See [`ModelCallbacks::after`]."
         }
     };
     (@OnModelError $to:tt) => {
         $crate::runtime::callback::setters! {
             @one model_callbacks on_error $to
-            "Adds a callback that is called when a call of the model has failed. See [`ModelCallbacks::on_error`]."
+            "Adds a callback for a failed model call. See [`ModelCallbacks::on_error`]."
         }
     };
     (@BeforeTool $to:tt) => {
         $crate::runtime::callback::setters! {
             @one tool_callbacks before $to
-            "Adds a callback that is called before each call of a tool. See [`ToolCallbacks::before`]."
+            "Adds a callback before each tool call. See [`ToolCallbacks::before`]."
         }
     };
     (@AfterTool $to:tt) => {
         $crate::runtime::callback::setters! {
             @one tool_callbacks after $to
-            "Adds a callback that is called with each result of a tool. See [`ToolCallbacks::after`]."
+            "Adds a callback for each result of a tool. See [`ToolCallbacks::after`]."
         }
     };
     (@OnToolError $to:tt) => {
         $crate::runtime::callback::setters! {
             @one tool_callbacks on_error $to
-            "Adds a callback that is called when a tool has failed. See [`ToolCallbacks::on_error`]."
+            "Adds a callback for a failed tool call. See [`ToolCallbacks::on_error`]."
         }
     };
     (

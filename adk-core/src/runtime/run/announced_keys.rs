@@ -1,7 +1,8 @@
-//! [`AnnouncedKeys`]: the keys that an agent says it writes. Each write is compared with them.
+//! [`AnnouncedKeys`]: the keys that an agent announces to write. Each write is checked against
+//! them.
 
-use super::{KeyScope, stored};
-use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, accepts_of};
+use super::{KeyScope, stored_key};
+use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, type_check};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Path, Result};
@@ -9,87 +10,88 @@ use adk_spec::nearest::nearest;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The keys that an agent has announced to write, for as long as it runs.
+/// The keys that an agent has announced to write, for one execution of the agent.
 #[derive(Clone, Debug)]
-pub struct AnnouncedKeys(Repr);
+pub struct AnnouncedKeys(KeySource);
 
 #[derive(Clone, Debug)]
-enum Repr {
+enum KeySource {
     Constant(&'static AgentMeta<'static>),
-    Made(Arc<Made>),
+    Copied(Arc<CopiedKeys>),
     Anything,
 }
 
 #[derive(Debug)]
-struct Made {
+struct CopiedKeys {
     kind: AgentKind,
     keys: Vec<Key>,
 }
 
 impl AnnouncedKeys {
-    /// What a description says.
+    /// Returns the announced keys of a description.
     pub fn of(meta: &AgentMeta<'_>) -> Self {
-        let keys = meta.writes.iter().map(Key::owned).collect();
-        Self(Repr::Made(Arc::new(Made { kind: meta.kind, keys })))
+        let keys = meta.writes.iter().map(Key::from_spec).collect();
+        Self(KeySource::Copied(Arc::new(CopiedKeys { kind: meta.kind, keys })))
     }
 
-    /// What a description says that is there for ever.
+    /// Returns the announced keys of a constant description.
     pub const fn constant(meta: &'static AgentMeta<'static>) -> Self {
-        Self(Repr::Constant(meta))
+        Self(KeySource::Constant(meta))
     }
 
-    /// Any key, of any type: for an agent that is known at run time alone, such as one that a script describes. Nothing that
-    /// it writes is looked at.
+    /// Allows any key of any type, for an agent that is only known at run time, such as one that a
+    /// script describes. Writes of such an agent are not checked.
     pub const fn anything() -> Self {
-        Self(Repr::Anything)
+        Self(KeySource::Anything)
     }
 
     fn kind(&self) -> Option<AgentKind> {
         match &self.0 {
-            Repr::Constant(meta) => Some(meta.kind),
-            Repr::Made(made) => Some(made.kind),
-            Repr::Anything => None,
+            KeySource::Constant(meta) => Some(meta.kind),
+            KeySource::Copied(made) => Some(made.kind),
+            KeySource::Anything => None,
         }
     }
 
-    /// Whether it is written in Rust by the user, and may emit events of its own.
+    /// Returns whether the agent is written in Rust by the user, and may emit its own events.
     pub(crate) fn is_by_hand(&self) -> bool {
         matches!(self.kind(), Some(AgentKind::Function | AgentKind::Custom))
     }
 
     fn keys(&self) -> impl Iterator<Item = KeySpec<'_>> {
         let (constant, made): (&[KeySpec<'_>], &[Key]) = match &self.0 {
-            Repr::Constant(meta) => (meta.writes, &[]),
-            Repr::Made(made) => (&[], &made.keys),
-            Repr::Anything => (&[], &[]),
+            KeySource::Constant(meta) => (meta.writes, &[]),
+            KeySource::Copied(made) => (&[], &made.keys),
+            KeySource::Anything => (&[], &[]),
         };
         constant.iter().copied().chain(made.iter().map(Key::spec))
     }
 
-    /// Sees that an event writes what was announced alone.
+    /// Checks that an event writes only announced keys.
     pub(crate) fn check_event(&self, event: &Event, path: &Path) -> Result<()> {
         let writer = Writer { by: WriterKind::Agent(self), path };
         event.actions.state_delta.iter().try_for_each(|(name, value)| writer.check(name, value))
     }
 }
 
-/// What may be written at a place: by its agent, and by callbacks.
+/// The keys that an agent and its callbacks may write.
 #[derive(Clone, Default)]
 pub(crate) struct WriteRules {
-    /// Whether writes are looked at.
+    /// Whether writes are checked.
     pub(crate) is_checked: bool,
     pub(crate) announced: Option<AnnouncedKeys>,
-    /// The `state` keys of the workflow around.
+    /// The `state` keys of the enclosing workflow.
     pub(crate) states: Option<Arc<[Key]>>,
 }
 
 impl WriteRules {
-    /// A callback or a plugin at that place.
+    /// Returns the writer for a callback or a plugin at that path.
     pub(crate) fn callback<'a>(&'a self, path: &'a Path) -> Writer<'a> {
         Writer { by: if self.is_checked { WriterKind::Callback(self) } else { WriterKind::Anyone }, path }
     }
 
-    /// Sees what the event of a plugin writes beside what was written `before`. Its keys are stored keys.
+    /// Checks the writes that the event of a plugin adds to the writes `before` it. The keys of the
+    /// event are stored keys.
     pub(crate) fn check_stored(
         &self,
         event: &Event,
@@ -100,7 +102,7 @@ impl WriteRules {
         let writer = self.callback(path);
         let changed = event.actions.state_delta.iter().filter(|(key, value)| before.get(key) != Some(*value));
         for (key, value) in changed {
-            let known = writer.keys().find(|known| *stored(scope, known.name) == **key);
+            let known = writer.keys().find(|known| *stored_key(scope, known.name) == **key);
             if known.is_some() || before.get(key).is_none() {
                 writer.check(known.map_or(key, |known| known.name), value)?;
             }
@@ -109,13 +111,13 @@ impl WriteRules {
     }
 }
 
-/// Who writes a key, and where.
+/// The writer of a key, and its path.
 pub(crate) struct Writer<'a> {
     pub(crate) by: WriterKind<'a>,
     pub(crate) path: &'a Path,
 }
 
-/// Who writes a key.
+/// The kind of the writer of a key.
 #[derive(Clone, Copy)]
 pub(crate) enum WriterKind<'a> {
     Anyone,
@@ -124,20 +126,20 @@ pub(crate) enum WriterKind<'a> {
     Callback(&'a WriteRules),
 }
 
-/// What is known of the type of a key that is updated.
+/// The announced type of a key that is updated.
 pub(crate) struct UpdatedType {
     accepts: Accepts,
     ty: String,
 }
 
 impl UpdatedType {
-    /// Sees that a value is of the announced type.
+    /// Checks that a value is of the announced type.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
-        fits(name, &self.ty, self.accepts, value)
+        check_type(name, &self.ty, self.accepts, value)
     }
 }
 
-fn fits(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
+fn check_type(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
     accepts(value).map_err(|why| {
         let message = format!("state key `{name}` is announced as `{ty}`, and is set to another type: {why}");
         Error::new(ErrorKind::KeyType, message)
@@ -158,14 +160,16 @@ impl<'a> Writer<'a> {
     }
 
     fn key(&self, name: &str) -> Option<KeySpec<'a>> {
-        // Nearly every write is one of these, and the iterator over all kinds takes five times as long.
-        if let WriterKind::Agent(AnnouncedKeys(Repr::Constant(meta))) = self.by {
+        // Nearly every write takes this branch, which is five times as fast as the iterator over
+        // all kinds.
+        if let WriterKind::Agent(AnnouncedKeys(KeySource::Constant(meta))) = self.by {
             return meta.writes.iter().find(|key| key.name == name).copied();
         }
         self.keys().find(|key| key.name == name)
     }
 
-    /// Whether a key may be written without a word. `temp:` keys are scratch of the run.
+    /// Returns whether a key may be written without an announcement. `temp:` keys are scratch space
+    /// of the run.
     fn is_free(&self, name: &str) -> bool {
         match (self.by, Scope::of(name)) {
             (WriterKind::Anyone, _) | (_, Scope::Temp) => true,
@@ -178,25 +182,25 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Sees that a value may be written to a key.
+    /// Checks that a value may be written to a key.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
         let Some(key) = self.key(name) else {
-            return if self.is_free(name) { Ok(()) } else { Err(self.unannounced(name, Some(value))) };
+            return if self.is_free(name) { Ok(()) } else { Err(self.unannounced_error(name, Some(value))) };
         };
-        let Some(accepts) = accepts_of(&key) else { return Ok(()) };
-        fits(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
+        let Some(accepts) = type_check(&key) else { return Ok(()) };
+        check_type(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
     }
 
-    /// What is known of the type of a key that may be updated.
+    /// Returns the announced type of a key that may be updated.
     pub(crate) fn updated_type(&self, name: &str) -> Result<Option<UpdatedType>> {
         let Some(key) = self.key(name) else {
-            return if self.is_free(name) { Ok(None) } else { Err(self.unannounced(name, None)) };
+            return if self.is_free(name) { Ok(None) } else { Err(self.unannounced_error(name, None)) };
         };
-        Ok(accepts_of(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
+        Ok(type_check(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
     }
 
     #[cold]
-    fn unannounced(&self, name: &str, value: Option<&Value>) -> Error {
+    fn unannounced_error(&self, name: &str, value: Option<&Value>) -> Error {
         let ty = value.map_or("TYPE", type_of);
         let out = match name.rsplit_once(':') {
             Some((_, last)) => format!("`#[key({name})] {last}: Out<{ty}>`"),
@@ -234,7 +238,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// How the type of a value is announced, as far as the value tells.
+/// Returns the type that announces a value, if the value determines it.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "String",

@@ -1,4 +1,4 @@
-//! Files that belong to a session or a user, in versions.
+//! [`ArtifactStore`] and [`Artifacts`]: versioned files of a session or a user.
 
 mod folder;
 mod folder_names;
@@ -19,14 +19,16 @@ use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
-/// Keeps artifacts: ADK's artifact service. A file whose name begins with `user:` belongs to the user, any other to
-/// the session; versions of a file count from 0. Two that are saved at the same time have different versions.
+/// A store of artifacts: ADK's artifact service. A file whose name begins with `user:` belongs to
+/// the user, any other to the session. Versions of a file count from 0. Two versions that are saved
+/// at the same time get different numbers.
 ///
-/// What a run has saved has to last as long as the run: with an engine that [is durable](crate::store::engine::Retention::Durable)
-/// give the runner a store that is as durable, such as the same SQLite or Postgres store, or [`FolderArtifacts`].
+/// An artifact must last as long as the run that saved it. With an engine that [is
+/// durable](crate::store::engine::Retention::Durable) give the runner a store that is as durable,
+/// such as the same SQLite or Postgres store, or [`FolderArtifacts`].
 pub trait ArtifactStore: Send + Sync + 'static {
-    /// Where the sessions are that files belong to, if the store looks for them; it then keeps files of no others. Default
-    /// `None`: the store keeps files of any session.
+    /// Returns the location of the sessions, if the store looks them up; it then keeps files only
+    /// of existing sessions. Default `None`: the store keeps files of any session.
     fn session_location(&self) -> Option<Location> {
         None
     }
@@ -37,7 +39,7 @@ pub trait ArtifactStore: Send + Sync + 'static {
     /// When the store fails.
     fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>>;
 
-    /// A version of a file, the latest for `None`.
+    /// Returns a version of a file, the latest for `None`.
     ///
     /// # Errors
     /// When the store fails.
@@ -48,38 +50,39 @@ pub trait ArtifactStore: Send + Sync + 'static {
         version: Option<u32>,
     ) -> BoxFuture<'a, Result<Option<Part>>>;
 
-    /// The names of all files of the session and its user, sorted.
+    /// Returns the names of all files of the session and its user, sorted.
     ///
     /// # Errors
     /// When the store fails.
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>>;
 
-    /// The numbers of the versions of a file, in their order: ADK's `list_versions`.
+    /// Returns the numbers of the versions of a file, in ascending order: ADK's `list_versions`.
     ///
     /// # Errors
     /// When the store fails.
     fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>>;
 
-    /// Forgets all versions of a file.
+    /// Deletes all versions of a file.
     ///
     /// # Errors
     /// When the store fails.
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Whether a file belongs to the user, and so to all of the user's sessions.
+/// Returns whether a file belongs to the user, and therefore to all sessions of the user.
 fn is_of_user(name: &str) -> bool {
     name.starts_with("user:")
 }
 
-/// Artifacts in memory, for as long as the process lives. The default of a runner whose runs end with the process too.
+/// Artifacts in memory, for as long as the process lives. This is the default of a runner whose
+/// runs also end with the process.
 #[derive(Debug, Default)]
 pub struct MemoryArtifacts {
     files: Mutex<BTreeMap<(SessionKey, String), Vec<Part>>>,
 }
 
 impl MemoryArtifacts {
-    /// A store without files.
+    /// Creates a store without files.
     pub fn new() -> Self {
         Self::default()
     }
@@ -136,21 +139,23 @@ impl ArtifactStore for MemoryArtifacts {
     }
 }
 
-/// Keeps no artifacts: a runner that has none, as ADK's without an artifact service. Whoever asks for one gets an error,
-/// also where it is read optionally, since nobody can tell whether it is there.
+/// A store that keeps no artifacts, as ADK's runner without an artifact service. Every access to an
+/// artifact is an error, also an optional read, because the store cannot know whether the artifact
+/// exists.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoArtifacts;
 
 impl NoArtifacts {
     fn error(_: &str, name: &str) -> Error {
-        let message = format!("artifact `{name}` is asked for, but this runner keeps no artifacts");
+        let message = format!("artifact `{name}` is requested, but this runner keeps no artifacts");
         Error::new(ErrorKind::NoArtifactStore, message)
             .with_help("give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`")
     }
 }
 
-/// The artifacts of a runner with a durable engine that was given no store: in memory they would be lost with the process,
-/// and their run would go on without them. It refuses what [`NoArtifacts`] refuses, for the same reason.
+/// The store of a durable runner without an artifact store. Artifacts in memory would be lost with
+/// the process, and the resumed run would continue without them. It rejects the same accesses as
+/// [`NoArtifacts`], for the same reason.
 pub(crate) struct MissingArtifactStore;
 
 impl MissingArtifactStore {
@@ -166,7 +171,7 @@ impl MissingArtifactStore {
     }
 }
 
-/// A store that holds nothing and refuses every access to an artifact.
+/// Implements a store that holds nothing and rejects every access to an artifact.
 macro_rules! refuses {
     ($($store:ty),*) => {
         $(impl ArtifactStore for $store {
@@ -212,21 +217,23 @@ macro_rules! in_arc {
 
 in_arc!(MemoryArtifacts, NoArtifacts, MissingArtifactStore, FolderArtifacts);
 
-/// The artifacts of an agent's or a tool's session. The next event names what was saved.
+/// The artifacts of the session of an agent or a tool. The next event names the saved versions.
 pub struct Artifacts<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) overlay: &'a mut Overlay,
-    /// Where calls are numbered and recorded, except in a tool call, which is recorded as a whole.
+    /// The numbering and the path of recorded calls; `None` in a tool call, which is recorded as a
+    /// whole.
     pub(crate) calls: Option<(&'a Path, &'a mut CallCounts)>,
 }
 
 impl Artifacts<'_> {
-    /// Stores the next version of a file and returns its number. A recorded step: a run that is taken up again has the number
-    /// that it had, and saves no version more.
+    /// Stores the next version of a file and returns its number. The save is a recorded step: a
+    /// resumed run returns the recorded number, and saves no further version.
     ///
     /// # Errors
-    /// [`StoreErrorKind::TooLarge`] when it is over
-    /// [`RunConfig::max_artifact_bytes`](crate::RunConfig::max_artifact_bytes), or when the store fails.
+    /// [`StoreErrorKind::TooLarge`] when the part exceeds
+    /// [`RunConfig::max_artifact_bytes`](crate::RunConfig::max_artifact_bytes), or when the store
+    /// fails.
     pub async fn save(&mut self, name: impl Into<Name>, part: Part) -> Result<u32> {
         let name = name.into();
         if let Some(most) = self.run.config.max_artifact_bytes {
@@ -236,13 +243,13 @@ impl Artifacts<'_> {
         let saved = name.clone();
         let work = async move { services.artifacts.save(&key, &saved, part).await };
         let version =
-            self.recorded(CallKind::SaveArtifact, name.clone(), CallInputs::default(), work).await?;
+            self.record_step(CallKind::SaveArtifact, name.clone(), CallInputs::default(), work).await?;
         self.overlay.artifact_delta.retain(|(other, _)| *other != name);
         self.overlay.artifact_delta.push((name, version));
         Ok(version)
     }
 
-    /// The latest version of a file.
+    /// Returns the latest version of a file.
     ///
     /// # Errors
     /// When the store fails.
@@ -250,7 +257,7 @@ impl Artifacts<'_> {
         self.run.services.artifacts.load(self.run.session().key(), name, None).await
     }
 
-    /// A version of a file.
+    /// Returns a version of a file.
     ///
     /// # Errors
     /// When the store fails.
@@ -258,7 +265,7 @@ impl Artifacts<'_> {
         self.run.services.artifacts.load(self.run.session().key(), name, Some(version)).await
     }
 
-    /// The names of all files of the session and its user.
+    /// Returns the names of all files of the session and its user.
     ///
     /// # Errors
     /// When the store fails.
@@ -266,14 +273,15 @@ impl Artifacts<'_> {
         self.run.services.artifacts.list(self.run.session().key()).await
     }
 
-    /// The same as a recorded step.
+    /// Returns the names of all files, as a recorded step.
     pub(crate) async fn list_recorded(&mut self) -> Result<Vec<String>> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
         let work = async move { services.artifacts.list(&key).await };
-        self.recorded(CallKind::ListArtifacts, Name::literal("artifacts"), CallInputs::default(), work).await
+        self.record_step(CallKind::ListArtifacts, Name::literal("artifacts"), CallInputs::default(), work)
+            .await
     }
 
-    /// The numbers of the versions of a file, in their order.
+    /// Returns the numbers of the versions of a file, in ascending order.
     ///
     /// # Errors
     /// When the store fails.
@@ -281,7 +289,13 @@ impl Artifacts<'_> {
         self.run.services.artifacts.versions(self.run.session().key(), name).await
     }
 
-    async fn recorded<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
+    async fn record_step<T, W>(
+        &mut self,
+        kind: CallKind,
+        name: Name,
+        inputs: CallInputs,
+        work: W,
+    ) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
@@ -293,7 +307,7 @@ impl Artifacts<'_> {
     }
 }
 
-/// Refuses a part of more bytes.
+/// Rejects a part with more than `most` bytes.
 fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
     let bytes = match part {
         Part::InlineData(blob) => blob.data.len(),
@@ -304,7 +318,7 @@ fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the artifact `{name}` has {bytes} bytes, and the most is {most}, the run's `max_artifact_bytes`"
+        "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of `max_artifact_bytes`"
     );
     Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
         .with_help("save less, or keep it elsewhere and save its address as `Part::file_data`"))

@@ -1,4 +1,5 @@
-//! What events of blocks say of failures and races: the attempts of a `try`, and the winner of a `parallel(first)`.
+//! [`FailedAttempt`]: the metadata of events about failed attempts of a `try`, and about winners of
+//! a `parallel(first)`.
 
 use crate::encode::to_json;
 use crate::store::event::Event;
@@ -10,16 +11,16 @@ pub const ATTEMPT_KEY: &str = "failed_attempt";
 /// The key of [`Event::custom_metadata`] that names the branch that has won a `parallel(first)`.
 pub const WINNER_KEY: &str = "winner";
 
-/// An attempt of a `try` has failed: what [`Event::failed_attempt`] gives.
+/// A failed attempt of a `try`, as [`Event::failed_attempt`] returns it.
 ///
-/// Which `try` it is says the event: its author, and its path with the attempt as the round, `try_1#2`. Such an event has no
-/// content, so models do not see it.
+/// The event identifies the `try`: by its author, and by its path with the attempt as the round,
+/// `try_1#2`. Such an event has no content, so models do not see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailedAttempt {
-    /// Which attempt, counted from 1.
+    /// The number of the attempt, counted from 1.
     pub attempt: u32,
-    /// The most attempts.
+    /// The highest number of attempts.
     pub of: u32,
     /// The error, with its place and its remedy.
     pub error: String,
@@ -28,19 +29,19 @@ pub struct FailedAttempt {
 }
 
 impl FailedAttempt {
-    /// The event of the `try`.
+    /// Creates the event of the `try`.
     pub(crate) fn event(&self) -> Event {
         Event::new().with_metadata(ATTEMPT_KEY, to_json(self).unwrap_or_default())
     }
 }
 
 impl Event {
-    /// The attempt of a `try` that has failed, when this event tells that.
+    /// Returns the failed attempt of a `try`, if this event reports one.
     pub fn failed_attempt(&self) -> Option<FailedAttempt> {
         FailedAttempt::deserialize(self.details.as_ref()?.custom_metadata.get(ATTEMPT_KEY)?).ok()
     }
 
-    /// The name of the branch that has won a `parallel(first)`, when this event tells that.
+    /// Returns the name of the branch that has won a `parallel(first)`, if this event reports one.
     pub fn winner(&self) -> Option<&str> {
         self.details.as_ref()?.custom_metadata.get(WINNER_KEY)?.as_str()
     }

@@ -1,7 +1,8 @@
-//! Budgets: what a run, a block or an agent may use, reserved before a model call by the most that it may need, and settled after.
+//! Budgets of runs, blocks and agents. Before a model call its largest possible usage is reserved;
+//! after the call its real usage is counted.
 
 use super::meter::Meter;
-use super::{Chain, Context};
+use super::{Context, ModelChain};
 use crate::models::model::{ModelRequest, Usage};
 use crate::spec::{Budget, Price, Prices};
 use crate::sync::lock;
@@ -10,28 +11,28 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// A budget, and what is gone of it.
+/// A budget with its usage and reservations.
 #[derive(Debug)]
-pub(super) struct Purse {
+pub(super) struct BudgetAccount {
     budget: Budget,
-    /// Of a block or an agent; of the run for none.
+    /// The path of the block or agent; `None` for the budget of the run.
     owner: Option<String>,
-    state: Mutex<Account>,
+    state: Mutex<Balance>,
     freed: Notify,
 }
 
-/// In tokens, or in the smallest parts of money.
+/// Amounts in tokens, or in the smallest units of money.
 #[derive(Debug, Default)]
-struct Account {
+struct Balance {
     used: u64,
     reserved: u64,
 }
 
-/// What is held back for a call; given back when this is dropped.
+/// Reserved amounts for one model call, released by the drop.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
 
-impl Purse {
+impl BudgetAccount {
     pub(super) fn new(budget: Budget, owner: Option<String>) -> Self {
         Self { budget, owner, state: Mutex::default(), freed: Notify::new() }
     }
@@ -43,7 +44,7 @@ impl Purse {
         }
     }
 
-    /// Adds what was used; whether that is more than it has.
+    /// Adds usage, and returns whether the total exceeds the budget.
     pub(super) fn spend(&self, usage: &Usage) -> bool {
         let more = match self.budget {
             Budget::Tokens(_) => usage.total_tokens(),
@@ -56,8 +57,8 @@ impl Purse {
 
     pub(super) fn error(&self) -> Error {
         let (budget, owner) = (&self.budget, &self.owner);
-        let of = owner.as_ref().map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
-        let message = format!("{of} would use more than its budget of {budget}");
+        let owner = owner.as_ref().map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
+        let message = format!("{owner} would use more than its budget of {budget}");
         let help = match self.budget {
             Budget::Money(..) => {
                 "raise it, or lower the `max_output_tokens` of its agents: the longest answer is reserved before each call"
@@ -67,7 +68,8 @@ impl Purse {
         Error::new(ErrorKind::BudgetExceeded, message).with_help(help)
     }
 
-    /// Holds back so much, as soon as the calls in flight have left enough; `false` if there is not enough whatever they leave.
+    /// Reserves an amount, and waits for calls in flight if they may leave enough. Returns false if
+    /// the used part alone leaves too little.
     async fn reserve(&self, need: u64) -> bool {
         loop {
             let mut freed = pin!(self.freed.notified());
@@ -87,7 +89,7 @@ impl Purse {
         }
     }
 
-    fn give_back(&self, need: u64) {
+    fn release(&self, need: u64) {
         let mut state = lock(&self.state);
         state.reserved = state.reserved.saturating_sub(need);
         drop(state);
@@ -98,51 +100,52 @@ impl Purse {
 impl Drop for Reservation {
     fn drop(&mut self) {
         for (meter, need) in self.0.drain(..) {
-            if let Some(purse) = &meter.purse {
-                purse.give_back(need);
+            if let Some(account) = &meter.account {
+                account.release(need);
             }
         }
     }
 }
 
 impl Context {
-    /// Goes into something with a budget; gives the meter around.
+    /// Enters a part with a budget, and returns the meter of the enclosing part.
     pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
         let owner = Some(self.path().to_string());
-        let own = Meter::of_budget(Purse::new(budget, owner), self.meter.take());
+        let own = Meter::for_budget(BudgetAccount::new(budget, owner), self.meter.take());
         self.meter.replace(Arc::new(own))
     }
 
-    /// The root of a run, with the budget of that.
+    /// Adds the budget of the run to its root context.
     pub(crate) fn with_budget(mut self) -> Self {
         if let Some(budget) = self.config().budget {
-            self.meter = Some(Arc::new(Meter::of_budget(Purse::new(budget, None), self.meter.take())));
+            self.meter =
+                Some(Arc::new(Meter::for_budget(BudgetAccount::new(budget, None), self.meter.take())));
         }
         self
     }
 
-    /// Whether something around has a budget.
+    /// Returns whether an enclosing part has a budget.
     pub(crate) fn has_budget(&self) -> bool {
         std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref())
-            .any(|meter| meter.purse.is_some())
+            .any(|meter| meter.account.is_some())
     }
 
-    /// Holds back the most that a call may need in each budget around.
+    /// Reserves the largest possible usage of a call in each enclosing budget.
     ///
     /// # Errors
-    /// [`ErrorKind::BudgetExceeded`] when one of them has not enough; [`ErrorKind::Config`] when it is not known what the call may
-    /// need.
-    pub(crate) async fn reserve(&self, models: &Chain, request: &ModelRequest) -> Result<Reservation> {
+    /// [`ErrorKind::BudgetExceeded`] when a budget has too little left; [`ErrorKind::Config`] when
+    /// the largest usage of the call is unknown.
+    pub(crate) async fn reserve(&self, models: &ModelChain, request: &ModelRequest) -> Result<Reservation> {
         let mut held = Reservation::default();
         let around = std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
-            let Some(purse) = &meter.purse else { continue };
+            let Some(account) = &meter.account else { continue };
             let prices = self.run.services.prices.as_deref();
-            if let Budget::Money(..) = purse.budget {
-                check(models, request, prices, purse.budget)?;
+            if let Budget::Money(..) = account.budget {
+                check_prices(models, request, prices, account.budget)?;
             }
-            let need = needed(models, request, prices, purse.budget);
-            if !purse.reserve(need).await {
+            let need = largest_usage(models, request, prices, account.budget);
+            if !account.reserve(need).await {
                 return Err(meter.exceed_budget(self.path()));
             }
             held.0.push((meter.clone(), need));
@@ -151,8 +154,14 @@ impl Context {
     }
 }
 
-/// The most that a call may need of any of the models: tokens, or the smallest parts of money.
-fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> u64 {
+/// Returns the largest possible usage of a call by any of the models, in tokens or in the smallest
+/// units of money.
+fn largest_usage(
+    models: &ModelChain,
+    request: &ModelRequest,
+    prices: Option<&Prices>,
+    budget: Budget,
+) -> u64 {
     let input = request.input_tokens();
     let own = request.config.max_output_tokens.map(u64::from);
     let needs = models.iter().map(|model| {
@@ -166,8 +175,13 @@ fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budge
     needs.max().unwrap_or_default()
 }
 
-/// Sees that it is known what a call costs at most.
-fn check(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> Result<()> {
+/// Checks that the highest cost of a call is known.
+fn check_prices(
+    models: &ModelChain,
+    request: &ModelRequest,
+    prices: Option<&Prices>,
+    budget: Budget,
+) -> Result<()> {
     let error = |message: String, help: &str| Err(Error::new(ErrorKind::Config, message).with_help(help));
     let Some(prices) = prices else {
         let message = format!("there is a budget of {budget}, and the runner has no prices");

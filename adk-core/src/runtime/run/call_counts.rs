@@ -4,11 +4,12 @@ use crate::Name;
 use crate::store::engine::CallKind;
 use std::collections::BTreeMap;
 
-/// How many calls of each kind and name were made at a path. A call is numbered among those of its own name only, so one
-/// that a later version of the program adds or removes moves no other.
+/// The number of calls of each kind and name at a path. A call is numbered among those of its own
+/// name only, so a call that a later version of the program adds or removes does not renumber other
+/// calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallCounts {
-    /// Each turn moves its counts, and most turns have no others than these two.
+    /// The counts of most turns. They are inline, because each turn moves its counts.
     models: u32,
     functions: u32,
     named: Option<Box<NamedCounts>>,
@@ -16,14 +17,14 @@ pub(crate) struct CallCounts {
 
 #[derive(Clone, Debug)]
 struct NamedCounts {
-    /// The first name, which is the only one of most turns.
+    /// The first name, which is the only one in most turns.
     first: (CallKind, Name),
     count: u32,
     others: BTreeMap<(CallKind, Name), u32>,
 }
 
 impl CallCounts {
-    /// The number of the next call.
+    /// Returns the number of the next call.
     pub(crate) fn next(&self, kind: CallKind, name: &Name) -> u32 {
         match (kind, &self.named) {
             (CallKind::Model, _) => self.models,
@@ -34,7 +35,7 @@ impl CallCounts {
         }
     }
 
-    /// Gives the next call of one name the number that the next call of the other has.
+    /// Sets the number of the next call of one name to that of another name.
     pub(crate) fn align(&mut self, (kind, name): (CallKind, &Name), to: (CallKind, &Name)) {
         let number = self.next(to.0, to.1);
         *self.count(kind, name) = number;

@@ -1,9 +1,9 @@
-//! What a callback works with.
+//! [`CallbackContext`]: the handle of a callback to its run.
 
 use super::memory::MemoryEntry;
 use super::{
     Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions,
-    Updates, WriteRules, Written, accessors, perform,
+    Updates, WriteRules, WrittenKeys, accessors, perform,
 };
 use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::{Content, Event, Name, Path, Result, depth};
@@ -13,16 +13,17 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a callback or a plugin works with: ADK's `CallbackContext`.
+/// The handle of a callback or a plugin to its run: ADK's `CallbackContext`.
 ///
-/// What is set in [`state`](Self::state) is committed with the event that comes next: that of the callback's own
-/// content, the model's answer, or the answer of the tool. A callback of an agent that only sets state has an event of
-/// its own.
+/// Keys that are set in [`state`](Self::state) are committed with the next event: that of the
+/// content of the callback, the model's answer, or the answer of the tool. A callback of an agent
+/// that only sets state gets an event of its own.
 pub struct CallbackContext {
-    /// What the workflow is asked to do. It goes with the event of the callback: without content and without a change
-    /// of the state there is none, and nothing is asked for (as in ADK).
+    /// Requests to the workflow. They are part of the event of the callback. A callback without
+    /// content and without a change of the state has no event, so its requests are dropped, as in
+    /// ADK.
     ///
-    /// An exit has to be announced by the agent, as every exit: a callback cannot do it.
+    /// The agent must announce an exit, as always: a callback cannot do it.
     pub actions: ToolActions,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
@@ -31,25 +32,26 @@ pub struct CallbackContext {
     branch: Option<Arc<str>>,
     call_id: Option<String>,
     pub(crate) overlay: Overlay,
-    pub(crate) steps: Steps,
+    pub(crate) steps: CallbackSteps,
     pub(crate) rules: WriteRules,
-    /// The stored keys that were updated, and for a tool call what came of it.
+    /// The updated stored keys, and for a tool call their new values.
     pub(crate) updated: Vec<(Name, Value)>,
 }
 
-/// How side effects of a callback are recorded.
+/// The form in which side effects of a callback are recorded.
 #[derive(Clone, Debug)]
-pub(crate) enum Steps {
-    /// As calls of the agent, which are numbered with these.
+pub(crate) enum CallbackSteps {
+    /// Recorded calls of the agent, numbered by these counts.
     Numbered(CallCounts),
-    /// The same, and updates of state are refused for this reason: there is no slot for them.
+    /// Recorded calls of the agent. Updates of state are refused for this reason, because they have
+    /// no slot.
     Unslotted(CallCounts, &'static str),
-    /// Together with the call that the callback is a part of.
+    /// Parts of the tool call that the callback belongs to.
     Within(Arc<CallStep>),
 }
 
-/// Where a callback is called: what its context is made of.
-pub(crate) struct Place<'a> {
+/// The place of a callback, from which its context is made.
+pub(crate) struct CallbackPlace<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: &'a Option<Arc<KeyScope>>,
     pub(crate) agent: &'a Name,
@@ -58,14 +60,14 @@ pub(crate) struct Place<'a> {
     pub(crate) call_id: Option<&'a str>,
     pub(crate) overlay: Overlay,
     pub(crate) actions: ToolActions,
-    pub(crate) steps: Steps,
+    pub(crate) steps: CallbackSteps,
     pub(crate) rules: WriteRules,
 }
 
 accessors!(CallbackContext);
 
 impl CallbackContext {
-    pub(crate) fn new(place: Place<'_>) -> Self {
+    pub(crate) fn new(place: CallbackPlace<'_>) -> Self {
         Self {
             actions: place.actions,
             run: place.run.clone(),
@@ -81,18 +83,20 @@ impl CallbackContext {
         }
     }
 
-    /// Refuses updates of state, since there is nothing that they could be recorded under.
+    /// Refuses updates of state for this reason, because no slot can record them.
     pub(crate) fn refuse_updates(&mut self, why: &'static str) {
-        if let Steps::Numbered(calls) = &mut self.steps {
-            self.steps = Steps::Unslotted(std::mem::take(calls), why);
+        if let CallbackSteps::Numbered(calls) = &mut self.steps {
+            self.steps = CallbackSteps::Unslotted(std::mem::take(calls), why);
         }
     }
 
-    /// The calls of the agent, this callback's included.
+    /// Takes the counts of the calls of the agent, with those of this callback.
     pub(crate) fn take_calls(&mut self) -> Option<CallCounts> {
         match &mut self.steps {
-            Steps::Numbered(calls) | Steps::Unslotted(calls, _) => Some(std::mem::take(calls)),
-            Steps::Within(_) => None,
+            CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {
+                Some(std::mem::take(calls))
+            }
+            CallbackSteps::Within(_) => None,
         }
     }
 
@@ -100,30 +104,30 @@ impl CallbackContext {
         self.run.services.clone()
     }
 
-    /// The name of the agent or block that it is called for: the author of its events.
+    /// Returns the name of the agent or block of the callback, which is the author of its events.
     pub fn agent_name(&self) -> &str {
         &self.agent
     }
 
-    /// The path of that in the tree, with rounds.
+    /// Returns the path of the agent or block in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The id of the tool call that it is called for.
+    /// Returns the id of the tool call of the callback.
     pub fn call_id(&self) -> Option<&str> {
         self.call_id.as_deref()
     }
 
-    /// The state.
+    /// Returns the state.
     pub fn state(&mut self) -> State<'_> {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
         let updates = match &mut self.steps {
-            Steps::Unslotted(_, why) => Updates::Refused(why),
-            Steps::Numbered(calls) => {
-                Updates::Agent { by, calls, written: Written::ByCallback(&mut self.updated) }
+            CallbackSteps::Unslotted(_, why) => Updates::Refused(why),
+            CallbackSteps::Numbered(calls) => {
+                Updates::Agent { by, calls, written: WrittenKeys::ByCallback(&mut self.updated) }
             }
-            Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
+            CallbackSteps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
         };
         State {
             run: &self.run,
@@ -135,26 +139,28 @@ impl CallbackContext {
         }
     }
 
-    /// The artifacts of the session.
+    /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
         let calls = match &mut self.steps {
-            Steps::Numbered(calls) | Steps::Unslotted(calls, _) => Some((&self.path, calls)),
-            Steps::Within(_) => None,
+            CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => Some((&self.path, calls)),
+            CallbackSteps::Within(_) => None,
         };
         Artifacts { run: &self.run, overlay: &mut self.overlay, calls }
     }
 
-    /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. A recorded
-    /// [`step`](Self::step).
+    /// Searches earlier sessions of the user for content that matches a query, best first: ADK's
+    /// `search_memory`. The search is a recorded [`step`](Self::step).
     ///
     /// # Errors
-    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
+    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service
+    /// fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        self.recorded(CallKind::Memory, Name::literal("memory"), CallInputs::of(&query), work).await
+        self.record_step(CallKind::Memory, Name::literal("memory"), CallInputs::new(&query), work).await
     }
 
-    /// What the user said last in this run: ADK's `user_content`. `None` when that was no text.
+    /// Returns the last message of the user with text in this run: ADK's `user_content`. `None` if
+    /// the run has no such message.
     pub fn user_content(&self) -> Option<Content> {
         let history = History::new(self.run.session().clone(), self.branch.clone());
         let said = |event: &&Arc<Event>| event.invocation_id == self.run.id && event.author == "user";
@@ -162,8 +168,9 @@ impl CallbackContext {
         said.find(|content| !content.text().trim().is_empty()).cloned()
     }
 
-    /// A side effect: done once, recorded, and answered from the record when the run is taken up again. In a callback of
-    /// a tool, which is recorded as a whole, the work is simply done.
+    /// Does a side effect once, and records its result. When the run is resumed, the record answers
+    /// the call. In a callback of a tool call, which is recorded as a whole, the work has no record
+    /// of its own.
     ///
     /// # Errors
     /// The error of the work; see [`Context::step`](crate::Context::step).
@@ -172,15 +179,21 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        self.recorded(CallKind::Callback, name.into(), CallInputs::default(), work).await
+        self.record_step(CallKind::Callback, name.into(), CallInputs::default(), work).await
     }
 
-    async fn recorded<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
+    async fn record_step<T, W>(
+        &mut self,
+        kind: CallKind,
+        name: Name,
+        inputs: CallInputs,
+        work: W,
+    ) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let (Steps::Numbered(calls) | Steps::Unslotted(calls, _)) = &mut self.steps else {
+        let (CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _)) = &mut self.steps else {
             return work.await;
         };
         let index = calls.take(kind, &name);

@@ -1,24 +1,25 @@
-//! Settings of a run.
+//! [`RunConfig`]: the settings of a run.
 
 use crate::spec::Budget;
 use adk_spec::setters;
 use std::time::Duration;
 
-/// What a run does while another run of its session goes on.
+/// The behavior of a run while another run of its session is unfinished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionTurns {
-    /// It waits until that has ended or waits for a person; runs begin in the order in which they came.
+    /// The run waits until the other run has ended or waits for an answer. Runs begin in the order
+    /// of their requests.
     #[default]
     Queue,
-    /// It fails with [`ErrorKind::SessionBusy`](crate::ErrorKind::SessionBusy).
+    /// The run fails with [`ErrorKind::SessionBusy`](crate::ErrorKind::SessionBusy).
     Refuse,
-    /// It goes on at the same time, as in ADK: each sees what the other says and writes to the session.
+    /// Both runs execute at the same time, as in ADK. Each sees the events and state of the other.
     Share,
 }
 
-/// Settings of a run; those of the runner unless `.config(...)` replaces them.
+/// Settings of a run. They are those of the runner unless `.config(...)` replaces them.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -30,57 +31,73 @@ pub enum SessionTurns {
 #[serde(default)]
 #[non_exhaustive]
 pub struct RunConfig {
-    /// The most model calls of the whole run, over all agents and branches; 0 is no limit. Default 500, as in ADK.
+    /// The highest number of model calls of the whole run, over all agents and branches; 0 disables
+    /// the limit. Default 500, as in ADK.
     pub max_llm_calls: u32,
-    /// The longest that the run may take from its start on, the time of its consumer and of people that it waits for
-    /// included, also when it is taken up again. `None` is no limit. Default `None`.
+    /// The longest time from the first start of the run to its end. Resumes, the time of the
+    /// consumer, and the time of waits count. `None` disables the limit. Default `None`.
     pub deadline: Option<Duration>,
-    /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
+    /// Whether replies of models arrive in pieces, as partial events, before the whole reply.
+    /// Default `false`.
     pub streaming: bool,
-    /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
+    /// Whether the stream has events for the start and end of agents and blocks, see
+    /// [`Lifecycle`](super::Lifecycle). Default `false`.
     pub lifecycle_events: bool,
-    /// Whether spans hold what was said: prompts, answers, arguments and results of tools, and texts of errors. Default
-    /// `false`: they name agents, models, tools, counts and kinds of errors.
+    /// Whether spans hold contents: prompts, answers, arguments and results of tools, and texts of
+    /// errors. Default `false`: spans hold names of agents, models and tools, counts, and kinds of
+    /// errors.
     pub trace_contents: bool,
-    /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
-    /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does. The checker knows the default:
-    /// what it takes for certain after an outer loop may be missing with this, which is an error of the run.
+    /// Whether an escalate ends every enclosing loop, while the sequences in between continue, and
+    /// cancels the siblings of a direct child of a parallel block. Default `false`: an escalate
+    /// ends the innermost loop, like a `break`. The checker assumes the default. With this setting,
+    /// keys that the checker knows after an outer loop may be missing, which is an error of the
+    /// run.
     pub escalate_ends_all_loops: bool,
-    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result.
+    /// Whether a tool's error ends the run. Default `false`: the model receives it as an error
+    /// result.
     pub tool_errors_end_run: bool,
-    /// Whether a transfer to an agent that is not there ends the run. Default `false`: it goes back to the model as an error
-    /// result, with the names that there are.
+    /// Whether a transfer to an unknown agent ends the run. Default `false`: the model receives an
+    /// error result with the known names.
     pub transfer_errors_end_run: bool,
-    /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place, against its
-    /// `max_turns` and what [`Bounds`](crate::check::Bounds) counts for it; once they are spent, it is no target any more.
-    /// Default `true`. In ADK each turn begins anew.
+    /// Whether the model calls of a handover target are counted over all its turns at one place,
+    /// against its `max_turns` and its part of [`Bounds`](crate::check::Bounds). An agent without
+    /// remaining calls is no longer a target. Default `true`. In ADK each turn begins anew.
     pub limit_handovers: bool,
-    /// Whether an answer that does not fit its agent's type goes back to the model, as often as the agent's `answer_attempts`
-    /// say. Default `true`. In ADK it ends the run.
+    /// Whether an answer that does not fit its agent's type is returned to the model, up to the
+    /// agent's `answer_attempts`. Default `true`. In ADK such an answer ends the run.
     pub repair_answers: bool,
-    /// Whether an agent that ends without having written its declared key fails the run. Default `true`.
+    /// Whether an agent that ends without having written its declared key fails the run. Default
+    /// `true`.
     pub require_keys: bool,
-    /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
+    /// Whether an agent or a block that ends a loop without having announced it fails the run.
+    /// Default `true`.
     pub require_announced_exits: bool,
-    /// Whether a write of a state key that was not announced, or of another type, is an error. Default `true`.
+    /// Whether a write of an unannounced state key, or of another type, is an error. Default
+    /// `true`.
     pub require_announced_writes: bool,
-    /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
-    /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
+    /// Whether the log contains ADK's checkpoint events: `agent_state` before each step of a
+    /// sequence or loop, and `end_of_agent`. Default `false`. The ability to resume a run depends
+    /// on the engine, and not on this setting.
     pub resumable: bool,
-    /// Whether agents that are written by hand, functions among them, count as finished once they are, under
-    /// [`resumable`](Self::resumable). Default `true`. In ADK they never say so: a parallel block with one has no
-    /// `end_of_agent`, and when it is taken up again before its end, such a branch runs once more, as another turn.
+    /// Whether hand-written agents, including functions, count as finished after their end, under
+    /// [`resumable`](Self::resumable). Default `true`. In ADK they never report their end: a
+    /// parallel block with such an agent has no `end_of_agent`, and when the block is resumed
+    /// before its end, the branch is executed again, as another turn.
     pub custom_agents_finish: bool,
-    /// What it does while another run of its session goes on in this process. Default [`SessionTurns::Queue`].
+    /// The behavior while another run of the session is unfinished in this process. Default
+    /// [`SessionTurns::Queue`].
     pub turns: SessionTurns,
-    /// The most bytes that a model reads of the result of a tool, as JSON; `None` is no limit. Default `None`.
+    /// The highest number of bytes that a model reads of a tool result, as JSON; `None` disables
+    /// the limit. Default `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tool_result: Option<u32>,
-    /// What the run may use, in money or in tokens; then it ends with an error of kind
-    /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and what was committed stays. Default: no limit.
+    /// The limit of the run in money or in tokens. A run that exceeds it ends with an error of kind
+    /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and its committed events stay.
+    /// Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// The most bytes of a version of an artifact that an agent, a tool or a callback saves. Default `None`: what the store takes.
+    /// The highest number of bytes of an artifact version that an agent, a tool or a callback
+    /// saves. Default `None`: the limit of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_artifact_bytes: Option<u64>,
 }
@@ -112,15 +129,16 @@ impl Default for RunConfig {
 }
 
 impl RunConfig {
-    /// The defaults.
+    /// Returns the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, the error
-    /// of a tool or of a transfer or an answer of another type ends the run, agents hand over to each other without end,
-    /// neither a key that was not written nor an exit or a write that was not announced is an error, an agent that is written
-    /// by hand never counts as finished, and runs of one session do not take turns.
+    /// Returns the settings of Google's ADK where this crate differs on purpose. An escalate ends
+    /// every enclosing loop. The error of a tool or of a transfer, and an answer of another type,
+    /// end the run. Handovers have no limit. Unwritten keys, and unannounced exits and writes, are
+    /// not errors. A hand-written agent never counts as finished, and runs of one session do not
+    /// take turns.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -155,30 +173,31 @@ impl RunConfig {
     }
 
     setters! { []
-        /// The most model calls of the whole run; 0 is no limit.
+        /// Sets the highest number of model calls of the whole run; 0 disables the limit.
         max_llm_calls(calls: u32) = calls;
-        /// The longest that the run may take. It then fails with an error of kind
-        /// [`DeadlineExceeded`](crate::ErrorKind::DeadlineExceeded), and what was committed stays.
+        /// Sets the longest time of the run. A longer run fails with an error of kind
+        /// [`DeadlineExceeded`](crate::ErrorKind::DeadlineExceeded), and its committed events stay.
         ///
-        /// It is counted from the first start of the run. A run that waits for a person ends when it is taken up again, not while
-        /// it waits.
+        /// The time counts from the first start of the run. A run that waits for a user ends when
+        /// it is resumed, not while it waits.
         deadline(longest: Duration) = Some(longest);
-        /// The most bytes of a version of an artifact. To save more is an error of kind
-        /// [`StoreErrorKind::TooLarge`](crate::StoreErrorKind::TooLarge).
+        /// Sets the highest number of bytes of an artifact version. To save more is an error of
+        /// kind [`StoreErrorKind::TooLarge`](crate::StoreErrorKind::TooLarge).
         max_artifact_bytes(bytes: u64) = Some(bytes);
-        /// What the run may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+        /// Sets the budget of the run: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
         ///
-        /// Before each model call the most that it may need is reserved, and afterwards what it has used counts, also over a crash. A
-        /// budget in money needs the runner's `prices`. A branch that runs in another process is counted when it has ended.
+        /// The largest possible usage of each model call is reserved before the call. After the
+        /// call its real usage counts, also after a crash. A budget in money needs the runner's
+        /// `prices`. A branch in another process is counted at its end.
         budget(budget: Budget) = Some(budget);
-        /// The most bytes that a model reads of the result of a tool.
+        /// Sets the highest number of bytes that a model reads of a tool result.
         ///
-        /// Of a longer one it reads that much, and the name of an artifact that holds all of it; an agent with the tool
-        /// `load_artifacts` can read that.
+        /// If a result is longer, the model reads that many bytes and the name of an artifact with
+        /// the whole result. An agent with the tool `load_artifacts` can read the artifact.
         max_tool_result(bytes: u32) = Some(bytes);
-        /// Whether replies of models come in pieces first.
+        /// Sets whether replies of models arrive in pieces first.
         streaming(yes: bool) = yes;
-        /// Whether the stream tells that agents and blocks begin and end.
+        /// Sets whether the stream has events for the start and end of agents and blocks.
         ///
         /// ```
         /// # use adk_core as adk;
@@ -194,29 +213,31 @@ impl RunConfig {
         /// # }
         /// ```
         lifecycle_events(yes: bool) = yes;
-        /// Whether spans hold what was said.
+        /// Sets whether spans hold contents.
         trace_contents(yes: bool) = yes;
-        /// Whether an escalate ends every enclosing loop.
+        /// Sets whether an escalate ends every enclosing loop.
         escalate_ends_all_loops(yes: bool) = yes;
-        /// Whether a tool's error ends the run.
+        /// Sets whether a tool's error ends the run.
         tool_errors_end_run(yes: bool) = yes;
-        /// Whether ADK's checkpoint events are part of the log.
+        /// Sets whether the log contains ADK's checkpoint events.
         resumable(yes: bool) = yes;
-        /// Whether agents that are written by hand count as finished once they are, under [`resumable`](Self::resumable).
+        /// Sets whether hand-written agents count as finished after their end, under
+        /// [`resumable`](Self::resumable).
         custom_agents_finish(yes: bool) = yes;
-        /// Whether a transfer to an agent that is not there ends the run.
+        /// Sets whether a transfer to an unknown agent ends the run.
         transfer_errors_end_run(yes: bool) = yes;
-        /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place.
+        /// Sets whether the model calls of a handover target are counted over all its turns at one
+        /// place.
         limit_handovers(yes: bool) = yes;
-        /// Whether an answer that does not fit goes back to the model.
+        /// Sets whether an answer that does not fit is returned to the model.
         repair_answers(yes: bool) = yes;
-        /// Whether an agent has to write its declared key.
+        /// Sets whether an agent must write its declared key.
         require_keys(yes: bool) = yes;
-        /// Whether who ends a loop has to have announced it.
+        /// Sets whether the end of a loop must have been announced.
         require_announced_exits(yes: bool) = yes;
-        /// Whether state is written only as it was announced.
+        /// Sets whether writes of state must have been announced.
         require_announced_writes(yes: bool) = yes;
-        /// What it does while another run of its session goes on.
+        /// Sets the behavior while another run of the session is unfinished.
         turns(turns: SessionTurns) = turns;
     }
 }

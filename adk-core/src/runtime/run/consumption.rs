@@ -1,4 +1,4 @@
-//! Measures what a part of a run uses.
+//! [`Consumption`]: the measured usage of a part of a run.
 
 use super::{Context, Meter, Run};
 use crate::models::model::Usage;
@@ -11,20 +11,20 @@ use std::pin::pin;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-/// What a part of a run has used that is not executed again when the run is resumed.
+/// Usage of a part of a run that is not executed again when the run is resumed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Consumption {
     pub(crate) usage: Usage,
-    /// Model calls, those that failed included.
+    /// Model calls, including failed calls.
     pub(crate) calls: u32,
-    /// Rounds of loops, where a workflow around has `#[bounds(...)]`.
+    /// Rounds of loops. Counted only inside a workflow with `#[bounds(...)]`.
     #[serde(default)]
     pub(crate) rounds: u64,
 }
 
-/// Adds to `spent` what a part of a run uses. All of it is counted while the part is polled, and nothing else of the run is
-/// polled then.
-pub(crate) async fn metered<F: Future>(
+/// Executes a part of a run, and adds its usage to `spent`. The usage is measured around each poll,
+/// because no other part of the run is polled at the same time.
+pub(crate) async fn measure<F: Future>(
     run: Arc<Run>,
     meter: Option<Arc<Meter>>,
     spent: Arc<Mutex<Consumption>>,
@@ -32,17 +32,17 @@ pub(crate) async fn metered<F: Future>(
 ) -> F::Output {
     let mut part = pin!(part);
     poll_fn(|task| {
-        let before = run.spent(meter.as_deref());
+        let before = run.consumption(meter.as_deref());
         let polled = part.as_mut().poll(task);
-        lock(&spent).add(before, run.spent(meter.as_deref()));
+        lock(&spent).add(before, run.consumption(meter.as_deref()));
         polled
     })
     .await
 }
 
 impl Run {
-    /// What was used so far.
-    fn spent(&self, meter: Option<&Meter>) -> Consumption {
+    /// Returns the usage of the run so far.
+    fn consumption(&self, meter: Option<&Meter>) -> Consumption {
         let mut outermost = self;
         while let Some(outer) = &outermost.outer {
             outermost = outer;
@@ -53,24 +53,25 @@ impl Run {
 }
 
 impl Context {
-    /// Passes by what was done at the paths that are meant and is not done again. What it used counts all the same.
-    pub(crate) fn pass_by(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
+    /// Skips recorded work at the matching paths that is not executed again, and counts its usage.
+    /// Returns the keys that it wrote.
+    pub(crate) fn skip_recorded(&self, spent: &Consumption, is_match: impl Fn(&Path) -> bool) -> Vec<Name> {
         self.run.add_usage(spent.usage);
-        self.run.counted(spent.calls);
-        self.count_again(&spent.usage, spent.rounds);
+        self.run.count_earlier_calls(spent.calls);
+        self.count_replayed(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
-        replay.map(|replay| replay.pass_by(&self.run, is_meant)).unwrap_or_default()
+        replay.map(|replay| replay.skip(&self.run, is_match)).unwrap_or_default()
     }
 }
 
 impl Consumption {
-    /// The sum of both.
+    /// Returns the sum of both.
     pub(crate) fn plus(mut self, other: Self) -> Self {
         self.add(Self::default(), other);
         self
     }
 
-    /// Adds the difference.
+    /// Adds the difference between two measurements.
     fn add(&mut self, before: Self, after: Self) {
         self.rounds = self.rounds.saturating_add(after.rounds.saturating_sub(before.rounds));
         self.calls = self.calls.saturating_add(after.calls.saturating_sub(before.calls));

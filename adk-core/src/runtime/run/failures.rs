@@ -1,8 +1,8 @@
-//! Failed calls of a run that nobody has gone on after yet.
+//! [`Failures`]: the failed calls of a run whose agents have not continued yet.
 //!
-//! A call that fails leaves a record that answers nothing: the next resume makes the call again. When its agent handles
-//! the error and goes on, what follows depends on it. From then on the error is the result of that call, and a resumed
-//! run takes the same way.
+//! A failed call leaves a record that is not an answer: the next resume makes the call again. When
+//! its agent handles the error and continues, later steps depend on the error. From then on the
+//! error is the result of that call, so a resumed run takes the same path.
 
 use super::{Run, record};
 use crate::store::engine::StepKey;
@@ -21,64 +21,66 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    fn take(&self, is_meant: impl Fn(&Path) -> bool) -> Vec<(StepKey, Value)> {
+    fn take(&self, is_match: impl Fn(&Path) -> bool) -> Vec<(StepKey, Value)> {
         if !self.any.load(Acquire) {
             return Vec::new();
         }
         let mut calls = lock(&self.calls);
-        let taken = calls.extract_if(.., |(key, _)| is_meant(&key.path)).collect();
+        let taken = calls.extract_if(.., |(key, _)| is_match(&key.path)).collect();
         self.any.store(!calls.is_empty(), Release);
         taken
     }
 }
 
 impl Run {
-    /// A call has failed, and this is its record.
-    pub(crate) fn failed(&self, key: StepKey, failure: Value) {
+    /// Adds a failed call and its record.
+    pub(crate) fn record_failure(&self, key: StepKey, failure: Value) {
         if let (Some(outer), Some(within)) = (&self.outer, &self.within) {
-            return outer.failed(within.key(&key), failure);
+            return outer.record_failure(within.key(&key), failure);
         }
         let mut calls = lock(&self.failures.calls);
         calls.push((key, failure));
         self.failures.any.store(true, Release);
     }
 
-    /// Whether something is to be settled when an agent goes on: a failed call, or a wait that was lost.
+    /// Returns whether failed calls or lost waits must be settled before an agent continues.
     pub(crate) fn is_unsettled(&self) -> bool {
         let own = || self.failures.any.load(Acquire) || !self.lost_waits.is_empty();
         self.outer.as_ref().map_or_else(own, |outer| outer.is_unsettled())
     }
 
-    /// The agent at this path goes on: failed calls of its own, of agents around it and of those below it are results
-    /// now, and lost waits are lost for good. Those of branches beside it are not. `None` where there are none, which is
-    /// nearly always.
+    /// Settles failed calls and lost waits before the agent at this path continues. The errors of
+    /// its own calls, and those of enclosing and inner agents, become results; their lost waits are
+    /// final. Other branches are not settled. Returns `None` if nothing is to be settled, which is
+    /// the usual case.
     pub(crate) fn settle<'a>(&'a self, path: &Path) -> Option<BoxFuture<'a, Result<()>>> {
         if let Some(outer) = &self.outer {
             return outer.settle(path);
         }
-        let is_meant = |other: &Path| is_around(other, path) || is_around(path, other);
-        let settled = self.failures.take(is_meant);
-        let has_lost = self.lost_waits.settle(is_meant);
+        let is_match = |other: &Path| is_around(other, path) || is_around(path, other);
+        let settled = self.failures.take(is_match);
+        let has_lost = self.lost_waits.settle(is_match);
         if settled.is_empty() && !has_lost {
             return None;
         }
         Some(Box::pin(async move {
             for (key, failure) in settled {
-                let result = record::settled(failure);
+                let result = record::settle(failure);
                 self.engine.step(self.claim, key, Box::pin(async { Ok(result) })).await?;
             }
             if has_lost { self.withdraw_lost().await } else { Ok(()) }
         }))
     }
 
-    /// The agent at this path has finished well: it is not executed again, so nobody will ask for its failed calls.
+    /// Forgets the failed calls of an agent that has finished. The agent does not run again, so it
+    /// will not repeat these calls.
     pub(super) fn forget_failures(&self, path: &Path) {
         self.failures.take(|failed| is_around(path, failed));
         self.settle_waits_of(path);
     }
 }
 
-/// Whether a path is the other, or one of those around it.
+/// Returns whether the outer path is the inner path or one of its ancestors.
 pub(super) fn is_around(outer: &Path, inner: &Path) -> bool {
     std::iter::successors(Some(inner), |path| path.parent()).any(|path| path == outer)
 }

@@ -1,16 +1,18 @@
-//! What an agent may see of the conversation so far.
+//! [`History`]: the part of a conversation that an agent may see.
 
-use crate::store::session::{PAGE, Session, Told};
+use crate::store::session::{PAGE, SentHistories, Session};
 use crate::{Event, Result};
 use std::ops::ControlFlow;
 use std::sync::{Arc, MutexGuard};
 
-/// How many events [`History::walk_back`] loads first.
+/// The number of events that [`History::walk_back`] loads first.
 const FIRST_STEP: usize = 16;
 
-/// The events that an agent may see: those without a branch, of its own branch, and of the branches around it.
+/// The events that an agent may see: events without a branch, of its own branch, and of the
+/// enclosing branches.
 ///
-/// It borrows nothing and copies no event: the log only grows, and this remembers how long it was.
+/// The history borrows nothing and copies no event: the log only grows, and the history keeps the
+/// length that the log had.
 #[derive(Clone, Debug)]
 pub struct History {
     session: Arc<Session>,
@@ -23,8 +25,8 @@ impl History {
         Self { len: session.len(), session, branch }
     }
 
-    /// Loads all events. A session that comes from a store outside of the process has only those in memory that were appended
-    /// since it was opened, such as the events of this run.
+    /// Loads all events. If the store is outside of the process, a session holds in memory only the
+    /// events that were appended since it was opened, such as the events of this run.
     ///
     /// # Errors
     /// When the store fails.
@@ -32,7 +34,7 @@ impl History {
         self.load_newest(self.len).await
     }
 
-    /// Loads the newest events of the log, seen here or not.
+    /// Loads the newest events of the log, visible or not.
     ///
     /// # Errors
     /// When the store fails.
@@ -43,23 +45,24 @@ impl History {
         self.session.load(self.len.saturating_sub(events)..self.len).await
     }
 
-    /// How many events the log has, seen or not.
+    /// Returns the number of events in the log, visible or not.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The branch whose events are seen.
+    /// Returns the branch whose events are visible.
     pub(crate) fn branch(&self) -> Option<&Arc<str>> {
         self.branch.as_ref()
     }
 
-    /// What agents were told of the session.
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        self.session.told()
+    /// Returns the parts of the log that agents were sent already.
+    pub(crate) fn sent_histories(&self) -> MutexGuard<'_, SentHistories> {
+        self.session.sent_histories()
     }
 
-    /// Newest first, down to a place of the log, each loaded when it is asked for, with its place in the log, until `next` has
-    /// enough. Each load reads twice as many events as the one before, up to a page.
+    /// Passes the visible events to `next`, with their places in the log, from the newest back to
+    /// the place `from`, until `next` breaks. Events are loaded on demand. Each load reads twice as
+    /// many events as the load before, up to a page.
     ///
     /// # Errors
     /// When the store fails.
@@ -83,7 +86,7 @@ impl History {
         Ok(())
     }
 
-    /// The first result of `find`, newest event first.
+    /// Returns the first result of `find`, newest event first.
     ///
     /// # Errors
     /// When the store fails.
@@ -101,24 +104,25 @@ impl History {
     }
 
     fn sees(&self, event: &Event) -> bool {
-        visible(event.branch.as_deref(), self.branch.as_deref())
+        is_visible(event.branch.as_deref(), self.branch.as_deref())
     }
 
-    /// Whether a summary holds no less than what is seen here. One that was made outside of all branches holds what was said in
-    /// each of them, and any other only what its own branch sees.
+    /// Returns whether a summary covers all events that are visible here. A summary from outside of
+    /// all branches covers the events of each branch, and any other covers only the events that its
+    /// own branch sees.
     pub(crate) fn is_covered_by(&self, event: &Event) -> bool {
         event.branch.is_none() || event.branch == self.branch
     }
 
-    /// Oldest first: all that are in memory, see [`load`](Self::load).
+    /// Returns the visible events in memory, oldest first; see [`load`](Self::load).
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         let all = (0..self.len).filter_map(|place| self.session.event(place));
         all.filter(|event| self.sees(event))
     }
 }
 
-/// By segments, since `par.a` is no part of `par.ab`.
-fn visible(event: Option<&str>, own: Option<&str>) -> bool {
+/// Compares branches by segments, because `par.a` does not enclose `par.ab`.
+fn is_visible(event: Option<&str>, own: Option<&str>) -> bool {
     match (event, own) {
         (None, _) | (_, None) => true,
         (Some(event), Some(own)) => {
@@ -129,12 +133,12 @@ fn visible(event: Option<&str>, own: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::is_visible;
 
     #[test]
-    fn a_branch_sees_itself_and_what_is_around_it() {
-        assert!(visible(None, Some("par.a")) && visible(Some("par.b"), None));
-        assert!(visible(Some("par.a"), Some("par.a")) && visible(Some("par.a"), Some("par.a.q.x")));
-        assert!(!visible(Some("par.a"), Some("par.ab")) && !visible(Some("par.a.q.x"), Some("par.a")));
+    fn a_branch_sees_its_own_events_and_those_of_enclosing_branches() {
+        assert!(is_visible(None, Some("par.a")) && is_visible(Some("par.b"), None));
+        assert!(is_visible(Some("par.a"), Some("par.a")) && is_visible(Some("par.a"), Some("par.a.q.x")));
+        assert!(!is_visible(Some("par.a"), Some("par.ab")) && !is_visible(Some("par.a.q.x"), Some("par.a")));
     }
 }

@@ -1,4 +1,5 @@
-//! Opt-in events of agents and blocks that begin and end (adk-python, issue 6267).
+//! [`Lifecycle`]: opt-in events for the start and end of agents and blocks (adk-python, issue
+//! 6267).
 
 use super::{Context, LoopEndReason, Run};
 use crate::encode::to_json;
@@ -11,92 +12,97 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The key of [`Event::custom_metadata`] under which a lifecycle event says `start` or `finish`, in the words of
-/// adk-python's pull request 6269.
+/// The key of [`Event::custom_metadata`] under which a lifecycle event has `start` or `finish`, the
+/// words of adk-python's pull request 6269.
 pub const AGENT_LIFECYCLE_KEY: &str = "agent_lifecycle";
 
 /// The key of [`Event::custom_metadata`] that holds a whole [`Lifecycle`].
 pub const LIFECYCLE_KEY: &str = "lifecycle";
 
-/// An agent or a block begins or ends: what [`Event::lifecycle`] gives where `RunConfig::lifecycle_events` is set.
+/// The start or end of an agent or a block, as [`Event::lifecycle`] returns it where
+/// `RunConfig::lifecycle_events` is set.
 ///
-/// Which one it is says the event: its author, its path with rounds, its branch and its `loop_iteration`. Such an event is
-/// partial and has no content: it is handed on and not stored, since it tells nothing that the session does not know but
-/// times, and a run that is taken up again begins its agents once more.
+/// The event identifies the agent or block: by its author, its path with rounds, its branch and its
+/// `loop_iteration`. Such an event is partial and has no content. The stream delivers it, but no
+/// store keeps it, because the session already knows all but the times. A resumed run also begins
+/// its agents again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Lifecycle {
-    /// What begins or ends: an agent of some kind, a workflow, or a block.
+    /// The kind of the agent, workflow or block.
     pub kind: NodeKind,
-    /// Which of the two.
+    /// The start or the end.
     #[serde(flatten)]
     pub phase: LifecyclePhase,
 }
 
-/// Whether it begins or ends.
+/// The start or the end of an agent or block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum LifecyclePhase {
-    /// It begins: nothing of it has run yet, also none of its callbacks.
+    /// The start. Nothing of the agent or block has run yet, including its callbacks.
     Started,
-    /// It has ended; this is its last event.
+    /// The end. This is the last event of the agent or block.
     Finished {
-        /// How long it took, also while the consumer of the stream held it back.
+        /// The duration, including the time for which the consumer of the stream delayed it.
         #[serde(with = "micros", rename = "durationMicros")]
         duration: Duration,
-        /// How it ended.
+        /// The kind of the end.
         outcome: LifecycleOutcome,
     },
 }
 
-/// How an agent or a block ended.
+/// The kind of the end of an agent or block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LifecycleOutcome {
-    /// It ran to its end.
+    /// The normal end.
     Completed,
-    /// A loop ended.
+    /// The end of a loop.
     LoopEnded {
-        /// How many rounds were begun.
+        /// The number of rounds that were begun.
         rounds: u32,
-        /// Why.
+        /// The reason of the end.
         reason: LoopEndReason,
     },
-    /// An agent ended a loop around it, or something inside of a block ended one around the block.
+    /// The end by an exit: an agent ended an enclosing loop, or a part of a block ended a loop
+    /// around the block.
     Exited,
-    /// A `before_agent` callback answered in its place.
+    /// The end without a start: a `before_agent` callback answered in place of the agent or block.
     Skipped,
-    /// It failed.
+    /// The end by an error.
     Failed {
         /// The error, with its place and its remedy.
         error: String,
     },
-    /// It was cut off, since a sibling had failed or ended the loop around both.
+    /// The end by cancellation, because a sibling had failed or ended the loop around both.
     Cancelled,
 }
 
 impl Event {
-    /// What begins or ends, when this event tells that; see [`RunConfig::lifecycle_events`](super::RunConfig).
+    /// Returns the start or end that this event reports, if any; see
+    /// [`RunConfig::lifecycle_events`](super::RunConfig).
     pub fn lifecycle(&self) -> Option<Lifecycle> {
         let metadata = &self.details.as_ref()?.custom_metadata;
         Lifecycle::deserialize(metadata.get(LIFECYCLE_KEY)?).ok()
     }
 }
 
-/// An agent or block that has begun. When it is dropped before its end, it was cancelled.
-pub(crate) struct Watch {
+/// An agent or block that has begun. A drop before its end reports a cancellation.
+pub(crate) struct LifecycleReporter {
     run: Arc<Run>,
-    /// Who and where, without a word about what.
+    /// The fields that all events of the agent or block share, without metadata.
     event: Event,
     kind: NodeKind,
     since: Instant,
     ended: bool,
 }
 
-impl Watch {
-    /// The agent or block at the path of the context begins; `None` if such events are off.
+impl LifecycleReporter {
+    /// Reports the start of the agent or block at the path of the context; `None` if such events
+    /// are off.
     pub(crate) async fn begin(kind: NodeKind, cx: &Context) -> Option<Box<Self>> {
         if !cx.config().lifecycle_events {
             return None;
@@ -111,20 +117,21 @@ impl Watch {
         };
         let (run, since) = (cx.run.clone(), Instant::now());
         let watch = Box::new(Self { run, event, kind, since, ended: false });
-        let ticket = watch.tell(LifecyclePhase::Started);
-        watch.run.outbox().taken(ticket).await;
+        let ticket = watch.send(LifecyclePhase::Started);
+        watch.run.outbox().until_taken(ticket).await;
         Some(watch)
     }
 
-    /// It ends.
+    /// Reports the end.
     pub(crate) async fn end(mut self: Box<Self>, outcome: LifecycleOutcome) {
         self.ended = true;
-        let ticket = self.tell(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
-        self.run.outbox().taken(ticket).await;
+        let ticket = self.send(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
+        self.run.outbox().until_taken(ticket).await;
     }
 
-    /// Puts the event on its way. It passes by the engine and the plugins, who see what happens themselves.
-    fn tell(&self, phase: LifecyclePhase) -> u64 {
+    /// Pushes the event to the outbox. Engines and plugins do not get it, because they see starts
+    /// and ends themselves.
+    fn send(&self, phase: LifecyclePhase) -> u64 {
         let mut event = self.event.clone();
         let word = if phase == LifecyclePhase::Started { "start" } else { "finish" };
         let lifecycle = to_json(&Lifecycle { kind: self.kind, phase });
@@ -136,16 +143,16 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for LifecycleReporter {
     fn drop(&mut self) {
         if !self.ended {
             let (duration, outcome) = (self.since.elapsed(), LifecycleOutcome::Cancelled);
-            self.tell(LifecyclePhase::Finished { duration, outcome });
+            self.send(LifecyclePhase::Finished { duration, outcome });
         }
     }
 }
 
-/// For people: `loop finished in 1.2s`.
+/// A text for users: `loop finished in round 3 after 1.2s`.
 impl fmt::Display for Lifecycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {

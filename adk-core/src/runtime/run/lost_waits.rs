@@ -1,18 +1,20 @@
-//! [`OpenWait`] and [`LostWaits`]: the open waits of a run, and those that no agent awaits any more.
+//! [`OpenWait`] and [`LostWaits`]: the open waits of a run, and waits that no agent awaits any
+//! more.
 //!
-//! A wait is lost when its agent drops it without an answer: another branch won the race, a sibling ended the block, an
-//! attempt ran out of time, or a call beside it failed. The next call of the run withdraws it in the store, so that nobody
-//! answers in vain.
+//! A wait is lost when its agent drops it without an answer: another branch won the race, a sibling
+//! ended the block, an attempt ran out of time, or a concurrent call failed. The next call of the
+//! run withdraws the wait in the store, so that users do not answer it without effect.
 //!
-//! When the run goes on after what dropped a wait, the wait is lost for good. This is recorded under its key. A resumed run
-//! may execute the agent again, up to the end of its block: it finds the record, asks no more, and ignores an answer that
-//! came before the block ended. When the run fails instead, nothing is recorded, and a retry asks again.
+//! When the run continues after the drop, the wait is lost for good. This is recorded under the key
+//! of the wait. A resumed run may execute the agent again, up to the end of its block. The agent
+//! finds the record, does not ask again, and ignores an answer from before the end of the block.
+//! When the run fails instead, nothing is recorded, and a retry asks again.
 
 use super::Run;
 use super::failures::is_around;
 use super::record;
 use crate::store::engine::{StepKey, Waiting};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{BoxFuture, Path, Result};
 use std::convert::Infallible;
@@ -20,11 +22,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A wait of an agent, from the moment it is asked for.
+/// A wait of an agent, from its question on.
 pub(crate) struct OpenWait {
     run: Arc<Run>,
     waiting: Waiting,
-    /// `None` once it is not lost by a drop: it has an answer, or was withdrawn by an earlier execution.
+    /// The key of the wait; `None` once a drop does not lose it, because it has an answer or an
+    /// earlier execution has withdrawn it.
     key: Option<StepKey>,
 }
 
@@ -33,7 +36,7 @@ impl OpenWait {
         Self { run: run.clone(), waiting, key: Some(key) }
     }
 
-    /// It has an answer, or no answer will be read.
+    /// Marks the wait as settled: its answer has come, or will not be read.
     pub(crate) fn settle(&mut self) {
         self.key = None;
     }
@@ -47,8 +50,8 @@ impl Drop for OpenWait {
     }
 }
 
-/// Lost waits that are not withdrawn, or not yet known to be lost for good.
-/// In a box, since few runs lose a wait.
+/// Lost waits that are not withdrawn, or may still become final. The list is boxed, because few
+/// runs lose a wait.
 #[derive(Debug, Default)]
 pub(super) struct LostWaits(OnceLock<Box<LostList>>);
 
@@ -61,9 +64,9 @@ struct LostList {
 #[derive(Clone, Debug)]
 struct LostWait {
     key: StepKey,
-    /// The store may still list it.
+    /// Whether the store may still list the wait.
     is_open: bool,
-    /// The run has gone on without it.
+    /// Whether the run has continued without the wait.
     is_final: bool,
 }
 
@@ -80,39 +83,41 @@ impl LostWaits {
         changed
     }
 
-    /// The run has gone on after what dropped the waits at these paths. Returns whether something is to be written.
-    pub(super) fn settle(&self, is_meant: impl Fn(&Path) -> bool) -> bool {
+    /// Makes the lost waits at the matching paths final, because the run has continued after them.
+    /// Returns whether there is something to write.
+    pub(super) fn settle(&self, is_match: impl Fn(&Path) -> bool) -> bool {
         if self.is_empty() {
             return false;
         }
         self.change(|waits| {
-            waits.iter_mut().filter(|wait| is_meant(&wait.key.path)).for_each(|wait| wait.is_final = true);
+            waits.iter_mut().filter(|wait| is_match(&wait.key.path)).for_each(|wait| wait.is_final = true);
             waits.iter().any(|wait| wait.is_open || wait.is_final)
         })
     }
 }
 
 impl Run {
-    /// An agent has dropped a wait without an answer. It stays in the list until this is written, also when the future that
-    /// writes it is dropped as well.
+    /// Adds a wait that an agent dropped without an answer. The wait stays in the list until the
+    /// loss is written, also when the writing future is dropped.
     fn lose_wait(&self, key: StepKey) {
         if self.engine.waits().is_some() {
             self.lost_waits.change(|waits| waits.push(LostWait { key, is_open: true, is_final: false }));
         }
     }
 
-    /// Waits for these. Nothing comes back: with the answers the run is executed once more.
+    /// Waits for answers and never returns: with the answers the run is executed again.
     pub(crate) async fn park(&self, open: Vec<OpenWait>) -> Infallible {
         let asked = open.iter().filter(|wait| wait.key.is_some());
         let waits: Vec<_> = asked.map(|wait| self.add_waiting(wait.waiting.clone())).collect();
-        // Withdrawn questions get no answer: their record says that the block around ends.
+        // Withdrawn waits get no answer: their records prove that the enclosing block ends.
         let counter = if waits.is_empty() { &self.outbox().held } else { &self.outbox().parked };
-        let _counted = Counted::new(counter);
+        let _counted = CountGuard::new(counter);
         std::future::pending().await
     }
 
-    /// Withdraws the waits that parts of a block have left. `None` without any, which is nearly always. `is_over` says that
-    /// they are lost for good, since the part or the block that dropped them has ended without an error.
+    /// Withdraws the waits that parts of a block have lost. `is_over` makes them final, because the
+    /// part or the block has ended without an error. Returns `None` if nothing was lost, which is
+    /// the usual case.
     pub(crate) fn withdraw_lost_in<'a>(
         &'a self,
         block: &Path,
@@ -122,8 +127,8 @@ impl Run {
         settled.then(|| -> BoxFuture<'a, _> { Box::pin(self.withdraw_lost()) })
     }
 
-    /// Writes what is known of lost waits. The store forgets them before they are recorded: an answer that comes between is
-    /// refused.
+    /// Writes the lost waits. The store forgets them before they are recorded, so it refuses an
+    /// answer in between.
     pub(super) async fn withdraw_lost(&self) -> Result<()> {
         let Some(registry) = self.engine.waits() else { return Ok(()) };
         let lost = self.lost_waits.change(|waits| waits.clone());
@@ -136,20 +141,21 @@ impl Run {
             });
         }
         for LostWait { key, .. } in lost.into_iter().filter(|wait| wait.is_final) {
-            let withdrawn = Box::pin(async { Ok(record::withdrawn()) });
+            let withdrawn = Box::pin(async { Ok(record::withdrawal()) });
             self.engine.step(self.claim, key.clone(), withdrawn).await?;
             self.lost_waits.change(|waits| waits.retain(|wait| wait.key != key));
         }
         Ok(())
     }
 
-    /// The agent at this path has finished well: what was lost below it is lost for good.
+    /// Makes the lost waits of a finished agent final.
     pub(super) fn settle_waits_of(&self, path: &Path) {
         self.lost_waits.settle(|lost| is_around(path, lost));
     }
 }
 
-/// Whether a path is in a block, of whose elements each has a path beside that of the block: `w/e[3]/ask` is in `w/e`.
+/// Returns whether a path is in a block. The path of an element is a sibling of the path of its
+/// block: `w/e[3]/ask` is in `w/e`.
 fn is_in_block(block: &Path, path: &Path) -> bool {
     let mut outward = std::iter::successors(Some(path), |path| path.parent());
     outward.any(|outer| outer.name() == block.name() && outer.parent() == block.parent())

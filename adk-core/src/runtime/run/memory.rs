@@ -1,9 +1,10 @@
-//! What was said in earlier sessions, found by its words: [`MemoryService`].
+//! [`MemoryService`]: a search by words in earlier sessions.
 //!
 //! Give a runner a [`store`](crate::runner::RunnerBuilder::store) that keeps memory, or a
 //! [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
 //! [`SessionHandle::add_to_memory`](crate::runner::SessionHandle::add_to_memory), and list
-//! [`load_memory`](crate::tools::load_memory) or [`preload_memory`](crate::tools::preload_memory) in `tools` of an agent.
+//! [`load_memory`](crate::tools::load_memory) or [`preload_memory`](crate::tools::preload_memory)
+//! in `tools` of an agent.
 
 use super::{Run, Services};
 use crate::store::session::{EventFilter, SessionKey, SessionStore};
@@ -15,39 +16,40 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
-/// The most entries that a search gives.
+/// The highest number of entries in the result of a search.
 pub const MAX_MEMORIES: usize = 20;
 
-/// So many events of a session are read and added together.
+/// The number of events of a session that are read and added together.
 const PAGE: usize = 500;
 
-/// The most characters of a word that is searched by, and the most words of a text: what an index of Postgres holds.
+/// The longest word for a search, in characters, and the highest number of words of a text. A
+/// Postgres index can hold these.
 const LONGEST_WORD: usize = 48;
 const MOST_WORDS: usize = 4_096;
 
-/// Something that was said: ADK's `MemoryEntry`.
+/// A memory of one event: ADK's `MemoryEntry`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MemoryEntry {
-    /// The id of the event that said it, unique within its session.
+    /// The id of the event, unique within its session.
     pub id: String,
-    /// What was said: text alone.
+    /// The text of the event, without other parts.
     pub content: Content,
-    /// Who said it: `user`, or the name of an agent. Empty when nobody is known.
+    /// The author: `user`, or the name of an agent. Empty when the author is unknown.
     pub author: String,
-    /// When: UTC in ISO 8601, such as `2026-11-26T11:36:27Z`. Empty when that is not known.
+    /// The time in UTC by ISO 8601, such as `2026-11-26T11:36:27Z`. Empty when the time is unknown.
     pub timestamp: String,
 }
 
 impl MemoryEntry {
-    /// An entry by its id; who said it and when is not known.
+    /// Creates an entry with an id and a content, but without author and time.
     pub fn new(id: impl Into<String>, content: Content) -> Self {
         Self { id: id.into(), content, ..Self::default() }
     }
 
-    /// What an event said. `None` when it said nothing in words: calls of tools, their results, thoughts, files and state are no
-    /// part of memory.
+    /// Creates the entry of an event; `None` if the event has no text. Calls of tools, their
+    /// results, thoughts, files and state are not part of memory.
     pub fn of_event(event: &Event) -> Option<Self> {
         let content = event.content.as_ref()?;
         let parts: Vec<_> =
@@ -61,28 +63,30 @@ impl MemoryEntry {
     }
 }
 
-/// How far a session was added to memory.
+/// The position up to which a session was added to memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryMark {
-    /// So many events of its log.
+    /// The number of added events of its log.
     pub events: usize,
-    /// The id of the last of them. It tells a session from an earlier one of the same key.
+    /// The id of the last added event. It distinguishes a session from an earlier session of the
+    /// same key.
     pub last: String,
 }
 
-/// Keeps what was said, across the sessions of a user: ADK's memory service.
+/// A search over earlier sessions of a user: ADK's memory service.
 ///
-/// An entry belongs to a user of an app, and stays when its session is deleted, as in ADK. The services of this library find it by
-/// [words]: entries with more or rarer words of the query come first.
+/// An entry belongs to a user of an app, and stays when its session is deleted, as in ADK. The
+/// services of this library search by [words]: entries with more or rarer words of the query come
+/// first.
 pub trait MemoryService: Send + Sync + 'static {
-    /// How far a session was added; `None` when it never was.
+    /// Returns the position up to which a session was added; `None` if it never was.
     ///
     /// # Errors
     /// When the service fails.
     fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>>;
 
-    /// Adds entries of a session, and notes how far it is added by that: both or neither. Entries whose ids are there already are
-    /// left as they are.
+    /// Adds entries of a session and the new position together, or neither. Entries with existing
+    /// ids are not changed.
     ///
     /// # Errors
     /// When the service fails.
@@ -93,7 +97,8 @@ pub trait MemoryService: Send + Sync + 'static {
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>>;
 
-    /// What was said that has to do with a query, best first: at most [`MAX_MEMORIES`] entries of that user of that app.
+    /// Returns entries that match a query, best first: at most [`MAX_MEMORIES`] entries of that
+    /// user of that app.
     ///
     /// # Errors
     /// When the service fails.
@@ -104,11 +109,12 @@ pub trait MemoryService: Send + Sync + 'static {
         query: &'a str,
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>>;
 
-    /// Adds what was said in a session since it was last added. Asked twice, it adds nothing twice. However long the session is,
-    /// a page of what is new is in memory.
+    /// Adds the events of a session since the last call. A repeated call adds no event twice. The
+    /// call holds only one page of events in memory, for any length of the session.
     ///
     /// # Errors
-    /// When there is no such session, or the store or the service fails. Then a part may be added; the next call goes on there.
+    /// When the session does not exist, or the store or the service fails. Some events may be added
+    /// then; the next call continues after them.
     fn add_session_to_memory<'a>(
         &'a self,
         sessions: &'a dyn SessionStore,
@@ -117,7 +123,8 @@ pub trait MemoryService: Send + Sync + 'static {
         Box::pin(async move {
             let mut mark = self.added_until(session).await?.unwrap_or_default();
             loop {
-                // With the last event that is added, to see that it is still the same session.
+                // The page begins with the last added event, to check that the session is still the
+                // same.
                 let first = mark.events.saturating_sub(1);
                 let filter = EventFilter::new().places(first..first.saturating_add(PAGE));
                 let page = sessions.read(session, &filter).await?.ok_or_else(|| session.missing())?;
@@ -145,8 +152,8 @@ pub trait MemoryService: Send + Sync + 'static {
     }
 }
 
-/// The words that a text is found by: runs of letters and digits in lower case, each once. A character of a script that is written
-/// without spaces is a word of its own.
+/// Returns the words by which a search finds a text: runs of letters and digits in lower case, each
+/// once. A character of a script without spaces is a word of its own.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -172,13 +179,15 @@ pub fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Ideographs and syllables of scripts without spaces between words.
+/// Returns whether a character is an ideograph or a syllable of a script without spaces between
+/// words.
 fn is_own_word(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Microseconds since 1970 as a time in UTC by ISO 8601, to the second: such as `2026-11-26T11:36:27Z`.
+/// Formats microseconds since 1970 as a time in UTC by ISO 8601, to the second:
+/// `2026-11-26T11:36:27Z`.
 pub fn iso(micros: u64) -> String {
     let seconds = micros / 1_000_000;
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -195,7 +204,7 @@ pub fn iso(micros: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Memory for as long as the process lives. Each search looks at all entries of the user.
+/// Memory for as long as the process lives. Each search reads all entries of the user.
 #[derive(Debug, Default)]
 pub struct InMemoryMemoryService {
     users: Mutex<HashMap<(String, String), UserMemory>>,
@@ -204,13 +213,13 @@ pub struct InMemoryMemoryService {
 #[derive(Debug, Default)]
 struct UserMemory {
     entries: Vec<(BTreeSet<String>, MemoryEntry)>,
-    /// Sessions and ids of the entries.
+    /// The sessions and ids of the entries.
     ids: HashSet<(String, String)>,
     marks: HashMap<String, MemoryMark>,
 }
 
 impl InMemoryMemoryService {
-    /// A service without entries.
+    /// Creates a service without entries.
     pub fn new() -> Self {
         Self::default()
     }
@@ -266,10 +275,10 @@ impl From<InMemoryMemoryService> for Arc<dyn MemoryService> {
 }
 
 impl Services {
-    /// The memory service of the runner.
+    /// Returns the memory service of the runner.
     pub(crate) fn memory(&self) -> Result<&Arc<dyn MemoryService>> {
         self.memory.as_ref().ok_or_else(|| {
-            let message = "memory is asked for, and this runner has no memory service";
+            let message = "memory is requested, but this runner has no memory service";
             Error::new(ErrorKind::NoMemoryService, message).with_help(
                 "give it one: `Runner::builder().store(store)`, or `.memory_service(InMemoryMemoryService::new())`",
             )

@@ -1,8 +1,10 @@
-//! [`Meter`]: what a workflow with `#[bounds(...)]`, or something with a budget, has used, counted and held while it runs.
+//! [`Meter`]: the usage of a workflow with `#[bounds(...)]`, or of a part with a budget, counted
+//! and limited while it runs.
 //!
-//! Nothing of it is stored: a run that is taken up again counts what it is given back from its record as it did the first time.
+//! A meter is not stored. A resumed run counts the records of its replay as it counted the original
+//! calls.
 
-use super::budget::Purse;
+use super::budget::BudgetAccount;
 use super::{Context, Run, perform};
 use crate::models::model::Usage;
 use crate::spec::{Limits, Spec};
@@ -16,42 +18,43 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What one run of a workflow may use, and has used.
+/// The limits of one run of a workflow, and its usage.
 #[derive(Debug)]
 pub(crate) struct Meter {
     workflow: Name,
     limits: Limits,
-    /// In the order of [`Cost::ALL`].
+    /// The usage, in the order of [`Cost::ALL`].
     used: [AtomicU64; Cost::ALL.len()],
-    /// The budget of a block, an agent or a run, which are no workflow.
-    pub(super) purse: Option<Purse>,
-    /// What was used up first, and where: no cost is the budget.
+    /// The budget of a block, an agent or a run. A workflow has none.
+    pub(super) account: Option<BudgetAccount>,
+    /// The cost that exceeded its limit first, with its path. No cost means the budget.
     exceeded: OnceLock<(Option<Cost>, Path)>,
-    /// That of what is around.
+    /// The meter of the enclosing part.
     pub(super) outer: Option<Arc<Meter>>,
-    /// It is an agent that is used as a tool: its loops are none of the workflow around.
+    /// Whether the meter belongs to an agent that is used as a tool. Rounds of its loops do not
+    /// count for the enclosing workflow.
     is_tool: bool,
 }
 
 impl Meter {
     fn new(workflow: Name, limits: Limits, outer: Option<Arc<Self>>) -> Self {
         let (used, exceeded) = (Default::default(), OnceLock::new());
-        Self { workflow, limits, used, purse: None, exceeded, outer, is_tool: false }
+        Self { workflow, limits, used, account: None, exceeded, outer, is_tool: false }
     }
 
-    /// That of something with a budget.
-    pub(super) fn of_budget(purse: Purse, outer: Option<Arc<Self>>) -> Self {
-        Self { purse: Some(purse), ..Self::new(Name::default(), Limits::NONE, outer) }
+    /// Creates the meter of a part with a budget.
+    pub(super) fn for_budget(account: BudgetAccount, outer: Option<Arc<Self>>) -> Self {
+        Self { account: Some(account), ..Self::new(Name::default(), Limits::NONE, outer) }
     }
 
-    /// That of an agent that is used as a tool.
-    pub(crate) fn tool(outer: &Arc<Self>) -> Arc<Self> {
+    /// Creates the meter of an agent that is used as a tool.
+    pub(crate) fn for_tool(outer: &Arc<Self>) -> Arc<Self> {
         let own = Self::new(Name::default(), Limits::NONE, Some(outer.clone()));
         Arc::new(Self { is_tool: true, ..own })
     }
 
-    /// This one and those around it for which the cost counts.
-    fn counting(&self, cost: Cost) -> impl Iterator<Item = &Self> {
+    /// Returns this meter and the enclosing meters for which the cost counts.
+    fn counting_meters(&self, cost: Cost) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), move |meter| {
             let meter: &Self = meter;
             let is_last = meter.is_tool && cost == Cost::Rounds;
@@ -59,13 +62,13 @@ impl Meter {
         })
     }
 
-    /// How much was used so far.
+    /// Returns the usage so far.
     pub(crate) fn used(&self, cost: Cost) -> u64 {
         self.used[cost as usize].load(Relaxed)
     }
 
-    /// Adds what is used; whether that is more than is allowed.
-    fn adds(&self, cost: Cost, more: u64) -> bool {
+    /// Adds usage, and returns whether the total exceeds the limit.
+    fn add(&self, cost: Cost, more: u64) -> bool {
         let used = self.used[cost as usize].fetch_add(more, Relaxed).saturating_add(more);
         cost.allowed(&self.limits).is_some_and(|most| used > most)
     }
@@ -80,17 +83,17 @@ impl Meter {
         self.error(*cost).at(path)
     }
 
-    /// Counts tokens and money in the budget, if there is one.
+    /// Counts tokens and money in the budget, if the part has one.
     fn spend(&self, usage: &Usage, path: &Path) -> Result<()> {
-        match &self.purse {
-            Some(purse) if purse.spend(usage) => Err(self.exceed_budget(path)),
+        match &self.account {
+            Some(account) if account.spend(usage) => Err(self.exceed_budget(path)),
             _ => Ok(()),
         }
     }
 
     fn error(&self, cost: Option<Cost>) -> Error {
-        let cost = match (cost, &self.purse) {
-            (None, Some(purse)) => return purse.error(),
+        let cost = match (cost, &self.account) {
+            (None, Some(account)) => return account.error(),
             (cost, _) => cost.unwrap_or(Cost::Tokens),
         };
         let (workflow, word) = (&self.workflow, cost.word());
@@ -108,36 +111,37 @@ impl Meter {
             }
         };
         Error::new(ErrorKind::BoundsExceeded, message)
-            .with_help(format!("raise `{word}`, or look in the events of the run for what needs so much"))
+            .with_help(format!("raise `{word}`, or find the cause in the events of the run"))
     }
 
-    /// What was used up, where something was: the run of the workflow has failed, even if an agent has gone on after the error.
-    pub(crate) fn exceeded(&self) -> Option<Error> {
+    /// Returns the error of the exceeded limit. The run of the workflow has failed then, even if an
+    /// agent has handled the error.
+    pub(crate) fn exceeded_error(&self) -> Option<Error> {
         self.exceeded.get().map(|(cost, path)| self.error(*cost).at(path))
     }
 }
 
 impl Context {
-    /// Goes into a workflow; gives the meter around, if this one has limits.
+    /// Enters a workflow. Returns the meter of the enclosing part, if this workflow has limits.
     pub(crate) fn enter_bounds(&mut self, spec: &Spec<'_>) -> Option<Option<Arc<Meter>>> {
         if spec.limits == Limits::NONE {
             return None;
         }
         let own = Meter::new(Name::shared(spec.name), spec.limits, self.meter.take());
-        // A branch in another process goes on from what its run had used.
+        // A branch in another process continues with the count of its run.
         own.used[Cost::ModelCalls as usize].store(self.run.calls_before(self.path()), Relaxed);
         Some(self.meter.replace(Arc::new(own)))
     }
 
-    /// Counts what is about to be done, in each workflow around. What the record holds was done under the limits of that
-    /// time: it counts, and exceeds no limit.
+    /// Counts an action before it is done, in each enclosing workflow. Recorded actions were done
+    /// under the limits of their time: they count, but exceed no limit.
     ///
     /// # Errors
-    /// [`ErrorKind::BoundsExceeded`] when it is more than one of them may use.
+    /// [`ErrorKind::BoundsExceeded`] when the action exceeds one of the limits.
     pub(crate) fn count(&self, cost: Cost, more: u64, is_recorded: impl Fn() -> bool) -> Result<()> {
         let Some(meter) = &self.meter else { return Ok(()) };
-        meter.counting(cost).try_for_each(|meter| {
-            if meter.adds(cost, more) && !is_recorded() {
+        meter.counting_meters(cost).try_for_each(|meter| {
+            if meter.add(cost, more) && !is_recorded() {
                 Err(meter.exceed(cost, self.path()))
             } else {
                 Ok(())
@@ -145,17 +149,18 @@ impl Context {
         })
     }
 
-    /// Counts what a model call has used.
+    /// Counts the usage of a model call.
     ///
     /// # Errors
-    /// When it is more than something around may use.
+    /// When the usage exceeds an enclosing limit or budget.
     pub(crate) fn count_usage(&self, usage: &Usage) -> Result<()> {
         self.count(Cost::Tokens, usage.total_tokens(), || false)?;
         let Some(meter) = &self.meter else { return Ok(()) };
-        meter.counting(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
+        meter.counting_meters(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
     }
 
-    /// Counts a model call before it is made, or taken from the record. Some tokens have to be left for one that is made.
+    /// Counts a model call before it is made or read from its record. A call that is made fails if
+    /// no tokens are left.
     pub(crate) fn count_call(&self, is_recorded: bool) -> Result<()> {
         self.count(Cost::ModelCalls, 1, || is_recorded)?;
         let Some(meter) = self.meter.as_ref().filter(|_| !is_recorded) else { return Ok(()) };
@@ -163,54 +168,55 @@ impl Context {
             meter.limits.tokens.is_some_and(|most| meter.used[Cost::Tokens as usize].load(Relaxed) >= most)
         };
         meter
-            .counting(Cost::Tokens)
+            .counting_meters(Cost::Tokens)
             .find(is_spent)
             .map_or(Ok(()), |meter| Err(meter.exceed(Cost::Tokens, self.path())))
     }
 
-    /// What something used counts that is not done again, or was done elsewhere.
-    pub(crate) fn count_again(&self, usage: &Usage, rounds: u64) {
-        count_again(self.meter.as_ref(), usage, rounds, self.path());
+    /// Adds usage and rounds that were replayed or that another process executed.
+    pub(crate) fn count_replayed(&self, usage: &Usage, rounds: u64) {
+        count_replayed(self.meter.as_ref(), usage, rounds, self.path());
     }
 
-    /// Sees that no workflow around has used up something: after that nothing goes on, whatever took the error.
+    /// Checks that no limit around is exceeded. After that the run cannot continue, also if an
+    /// agent has handled the error.
     ///
     /// # Errors
-    /// The first one that it was.
-    pub(crate) fn held(&self) -> Result<()> {
-        let mut around = self.meter.iter().flat_map(|meter| meter.counting(Cost::Time));
-        around.find_map(Meter::exceeded).map_or(Ok(()), Err)
+    /// The first error of an exceeded limit.
+    pub(crate) fn check_limits(&self) -> Result<()> {
+        let mut around = self.meter.iter().flat_map(|meter| meter.counting_meters(Cost::Time));
+        around.find_map(Meter::exceeded_error).map_or(Ok(()), Err)
     }
 
-    /// Whether a block may go on after a part of it that has failed so: neither the store nor the record has failed, nor is a
-    /// bound around it exceeded.
-    pub(crate) fn may_go_on(&self, error: &Error) -> bool {
-        !error.is_of_run() && self.held().is_ok()
+    /// Returns whether a block may continue after the failure of a part. An error of the store or
+    /// the journal and an exceeded limit around the block end the run.
+    pub(crate) fn may_continue(&self, error: &Error) -> bool {
+        !error.is_of_run() && self.check_limits().is_ok()
     }
 
-    /// When a time has passed that is counted from here on. The start is recorded, so that a run that is taken up again has the
-    /// rest of it.
-    pub(crate) async fn time_from_here(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
+    /// Returns the deadline of a time limit that starts here. The start is recorded, so that a
+    /// resumed run has only the rest of the time.
+    pub(crate) async fn start_time_limit(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
         let key = self.call_key(CallKind::Block, Name::literal("bounds"));
         let work = async { Ok(now_micros()) };
         let start = perform(self.run.clone(), key, CallInputs::default(), depth::check, work).await?;
         let taken = Duration::from_micros(now_micros().saturating_sub(start));
-        // One that is too long for the clock is none.
+        // A deadline that overflows the clock counts as no deadline.
         let deadline = Instant::now().checked_add(longest.saturating_sub(taken));
         let (run_id, path) = (self.run.id, self.path().clone());
         let key = StepKey::new(run_id, path, CallKind::Timer, "time", 0);
         Ok(deadline.map(|deadline| (key, deadline)))
     }
 
-    /// The time of the workflow at that path is over.
-    pub(crate) fn time_is_over(&self, path: &Path) -> Error {
+    /// Returns the error for the exceeded time of the workflow at that path.
+    pub(crate) fn time_error(&self, path: &Path) -> Error {
         let own = self.meter.as_ref().map(|meter| meter.exceed(Cost::Time, path));
         own.unwrap_or_else(|| Error::new(ErrorKind::BoundsExceeded, "the workflow takes too long").at(path))
     }
 }
 
-/// The same for the meter of a tool call.
-pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64, path: &Path) {
+/// Adds usage and rounds to the meter of a tool call.
+pub(crate) fn count_replayed(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64, path: &Path) {
     let Some(meter) = meter else { return };
     let costs = [
         (Cost::ModelCalls, usage.calls),
@@ -219,16 +225,17 @@ pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64
         (Cost::Rounds, rounds),
     ];
     for (cost, more) in costs {
-        // What is over is an error of the next call, and of the end of the workflow.
-        for meter in meter.counting(cost).filter(|meter| meter.adds(cost, more)) {
+        // The next call reports an exceeded limit, or else the end of the workflow does.
+        for meter in meter.counting_meters(cost).filter(|meter| meter.add(cost, more)) {
             meter.exceed(cost, path);
         }
     }
-    meter.counting(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
+    meter.counting_meters(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
 }
 
 impl Run {
-    /// The model calls that were made before a remote branch began, at the root of its run.
+    /// Returns the number of model calls that were made before a remote branch began, at the root
+    /// of its run.
     fn calls_before(&self, path: &Path) -> u64 {
         let calls = self.llm_calls.load(Relaxed);
         if self.is_branch && path.parent().is_none() { calls.into() } else { 0 }

@@ -1,4 +1,4 @@
-//! Which models an agent asks, and the limits of their providers.
+//! [`Models`]: the models that agents ask, and the limits of their providers.
 
 use crate::models::limit::Gate;
 use crate::models::model::{Model, ModelProvider, ModelRef, RateLimit};
@@ -7,20 +7,20 @@ use crate::{Name, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Finds the models of agents and remembers those that were found by name.
+/// Finds the models of agents, and caches models that were found by name.
 pub(crate) struct Models {
     provider: Arc<dyn ModelProvider>,
     default: Option<Arc<dyn Model>>,
-    /// Those that are asked when one has failed, where an agent names none.
+    /// The fallback models of agents without their own.
     fallback: Vec<Arc<dyn Model>>,
     named: Mutex<HashMap<Name, Arc<dyn Model>>>,
-    /// By provider.
+    /// The gates of providers, by name.
     gates: HashMap<String, Arc<Gate>>,
 }
 
 /// The models of an agent in the order in which they are asked.
 #[derive(Clone)]
-pub(crate) struct Chain {
+pub(crate) struct ModelChain {
     pub(crate) first: Arc<dyn Model>,
     pub(crate) fallback: Vec<Arc<dyn Model>>,
 }
@@ -31,7 +31,7 @@ impl Models {
         Self { provider, default: None, fallback: Vec::new(), named, gates }
     }
 
-    /// Sets what agents ask that name no model.
+    /// Sets the models of agents without their own.
     pub(crate) fn set_default(&mut self, model: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<()> {
         self.default = model.map(|model| self.find(model)).transpose()?;
         self.fallback = self.find_all(fallback)?;
@@ -42,14 +42,14 @@ impl Models {
         self.gates = limits.into_iter().map(|(provider, limit)| (provider, Gate::new(limit))).collect();
     }
 
-    /// The models of an agent: its own, otherwise the runner's.
-    pub(crate) fn chain(&self, own: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<Option<Chain>> {
+    /// Returns the models of an agent: its own, otherwise the runner's.
+    pub(crate) fn chain(&self, own: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<Option<ModelChain>> {
         let first = match own {
             None => self.default.clone(),
             Some(own) => Some(self.find(own)?),
         };
         let fallback = if fallback.is_empty() { self.fallback.clone() } else { self.find_all(fallback)? };
-        Ok(first.map(|first| Chain { first, fallback }))
+        Ok(first.map(|first| ModelChain { first, fallback }))
     }
 
     fn find_all(&self, models: &[ModelRef]) -> Result<Vec<Arc<dyn Model>>> {
@@ -69,14 +69,14 @@ impl Models {
         Ok(model)
     }
 
-    /// Where calls of a model wait for their turn.
+    /// Returns the gate where calls of a model wait for their turn.
     pub(crate) fn gate(&self, model: &dyn Model) -> Option<Arc<Gate>> {
         let provider = Some(model.provider()).filter(|provider| !provider.is_empty());
         self.gates.get(provider.unwrap_or_else(|| model.name())).cloned()
     }
 }
 
-impl Chain {
+impl ModelChain {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.first).chain(&self.fallback)
     }

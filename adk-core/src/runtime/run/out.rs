@@ -4,11 +4,11 @@ use crate::sync::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// A key that a tool or a function writes beside what it returns: `#[key] completed: Out<bool>`.
+/// A key that a tool or a function writes beside its return value: `#[key] completed: Out<bool>`.
 ///
-/// What is [`set`](Self::set) is written when the function has returned without an error, under the name of the parameter or,
-/// with `#[key(user:best)]`, under that key. A key that is not set is not written, so its readers may not count on it. A
-/// test makes one itself:
+/// A [`set`](Self::set) value is written after the function has returned without an error, under
+/// the name of the parameter or, with `#[key(user:best)]`, under that key. A key that is not set is
+/// not written, so its readers must not rely on it. A test creates its own value:
 ///
 /// ```
 /// # use adk_core as adk;
@@ -23,12 +23,12 @@ use std::sync::{Arc, Mutex};
 pub struct Out<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Out<T> {
-    /// One that nothing has set.
+    /// Creates a key without a value.
     pub fn new() -> Self {
         Self(Arc::default())
     }
 
-    /// Sets the value. The last one counts.
+    /// Sets the value. The last value counts.
     pub fn set(&self, value: T) {
         *lock(&self.0) = Some(value);
     }
@@ -45,7 +45,7 @@ impl<T> Default for Out<T> {
     }
 }
 
-/// Both write one key.
+/// Returns a handle to the same key.
 impl<T> Clone for Out<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())

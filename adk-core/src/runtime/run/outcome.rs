@@ -1,4 +1,4 @@
-//! How a run ended.
+//! [`Outcome`]: the result of a run.
 
 use crate::flow::LoopEnd;
 use crate::models::model::{FinishReason, Usage};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl BranchReport {
-    /// A branch that ran here and ended so, with what it has committed.
+    /// Creates the report of a branch that ran in this process, with its committed events.
     pub fn of(ended: Result<Outcome<BranchEnd>>, events: Vec<Stored>) -> Self {
         match ended {
             Ok(Outcome { output, loops, usage, .. }) => Self { end: Ok(output), events, loops, usage },
@@ -22,7 +22,7 @@ impl BranchReport {
 }
 
 impl RunReport {
-    /// A run that ran here and ended so.
+    /// Creates the report of a run that ran in this process.
     pub fn of<T>(ended: Result<Outcome<T>>) -> Self {
         match ended {
             Ok(Outcome { loops, usage, .. }) => Self::new(Ok(()), loops, usage),
@@ -31,24 +31,24 @@ impl RunReport {
     }
 }
 
-/// A finished run.
+/// The result of a finished run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// What the workflow declared as its output.
+    /// The declared output of the workflow.
     pub output: T,
-    /// Each loop that ended, in the order in which they did. None of a run that another process has driven, when nobody can say
-    /// any more how it ended.
+    /// The loops of the run in the order of their ends. Empty if another process drove the run and
+    /// the ends of its loops are unknown.
     pub loops: Vec<LoopEnd>,
     /// Tokens and model calls of all agents together.
     pub usage: Usage,
-    /// The run.
+    /// The id of the run.
     pub run_id: RunId,
     pub(crate) session: Arc<Session>,
 }
 
 impl<T> Outcome<T> {
-    /// The value of a state key as it is now; `None` when it was never written.
+    /// Returns the current value of a state key; `None` when it was never written.
     ///
     /// # Errors
     /// When the value is not of that type.
@@ -60,8 +60,9 @@ impl<T> Outcome<T> {
         })
     }
 
-    /// The replies of models that were cut off at the limit of output tokens, in the order of the log. Text that was cut
-    /// off is written to its key as it came; `max_output_tokens` of the agent raises the limit.
+    /// Returns the replies of models that were cut off at the limit of output tokens, in the order
+    /// of the log. A text that was cut off is still written to its key; `max_output_tokens` of the
+    /// agent raises the limit.
     pub fn cut_off(&self) -> impl Iterator<Item = &Arc<Event>> {
         let is_cut_off = |event: &&Arc<Event>| {
             let finish = event.details.as_deref().and_then(|details| details.finish_reason.as_ref());
@@ -70,22 +71,23 @@ impl<T> Outcome<T> {
         self.session.events().filter(is_cut_off)
     }
 
-    /// What each agent has used and cost in this run, by its name, as the answers of the models say it in the log. What is not there
-    /// is missing: calls that failed, and those of agents that are used as tools.
+    /// Returns the usage and cost of each agent in this run, by name, as recorded in the log.
+    /// Failed calls and agents that are used as tools are not included.
     pub fn cost_by_agent(&self) -> BTreeMap<Name, Usage> {
         let mut costs: BTreeMap<Name, Usage> = BTreeMap::new();
         let own = self.session.events().filter(|event| event.invocation_id == self.run_id && !event.partial);
         for event in own {
             let Some(details) = event.details.as_deref() else { continue };
             let Some(usage) = details.usage else { continue };
-            let told = details.custom_metadata.get(COST_KEY).and_then(Value::as_str);
-            let cost = told.and_then(|told| told.split(' ').next()?.parse().ok()).unwrap_or_default();
+            let recorded = details.custom_metadata.get(COST_KEY).and_then(Value::as_str);
+            let cost =
+                recorded.and_then(|recorded| recorded.split(' ').next()?.parse().ok()).unwrap_or_default();
             *costs.entry(event.author.clone()).or_default() += Usage { cost, calls: 1, ..usage };
         }
         costs
     }
 
-    /// The session that the run worked on.
+    /// Returns the session of the run.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
     }

@@ -1,4 +1,4 @@
-//! Plugins: callbacks of a runner, for every agent of every run.
+//! [`Plugin`]: callbacks of a runner, for every agent of every run.
 
 use super::CallbackContext;
 use crate::models::model::{ModelRequest, ModelResponse};
@@ -7,14 +7,14 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// Writes the trait in the form in which it is written, and in the one that is held.
+/// Defines the trait that users implement, and the object-safe trait that the runner holds.
 macro_rules! hooks {
     ($($(#[$doc:meta])* $hook:ident / $held:ident($($arg:ident: [$($ty:tt)+]),*) -> $given:ty = $nothing:expr;)*) => {
-        /// What is asked and told in every run of a runner: ADK's plugin. Every hook does nothing until it is written.
+        /// Hooks in every run of a runner: ADK's plugin. The default of every hook does nothing.
         ///
-        /// Registered with `Runner::builder().plugin(...)`. Plugins are asked in that order, before the callbacks of
-        /// the agent itself; the first that gives something wins, and nobody else is asked. An error of a hook fails
-        /// the run.
+        /// A plugin is registered with `Runner::builder().plugin(...)`. Plugins are called in that
+        /// order, before the callbacks of the agent itself. The first plugin that returns a value
+        /// wins, and later plugins and callbacks are not called. An error of a hook fails the run.
         ///
         /// ```
         /// # use adk_core as adk;
@@ -43,7 +43,7 @@ macro_rules! hooks {
         /// # Ok::<(), adk::Error>(())
         /// ```
         pub trait Plugin: Send + Sync + 'static {
-            /// What it is called: two plugins of a runner have two names.
+            /// Returns the name of the plugin, which must be unique in its runner.
             fn name(&self) -> &str;
 
             $(
@@ -77,48 +77,56 @@ macro_rules! hooks {
 }
 
 hooks! {
-    /// Asked with the message of the user, before it is stored. What it gives is stored in its place.
+    /// Called with the message of the user before it is stored. The returned content is stored in
+    /// its place.
     on_user_message / user_message(cx: [mut CallbackContext], message: [Content]) -> Option<Content> = None;
 
-    /// Asked once before the first agent. Content of it is the answer of the run, by the author `model`, and no agent runs.
+    /// Called once before the first agent. Returned content is the answer of the run, by the author
+    /// `model`, and no agent runs.
     before_run / run_begins(cx: [mut CallbackContext]) -> Option<Content> = None;
 
-    /// Told when a run has ended, but not when it has failed.
+    /// Called when a run has ended without an error.
     after_run / run_ended(cx: [mut CallbackContext]) -> () = ();
 
-    /// Asked with each event of an agent or a block before it is committed, pieces of streaming replies too. What it
-    /// gives is stored and delivered in its place. A run that is taken up again asks again; what is stored stays.
+    /// Called with each event of an agent or a block before it is committed, partial events
+    /// included. The returned event is stored and delivered in its place. A resumed run calls the
+    /// hook again, but stored events stay.
     on_event / event(cx: [mut CallbackContext], event: [Event]) -> Option<Event> = None;
 
-    /// Asked before each agent and each block. Its content replaces that, which does not run.
+    /// Called before each agent and each block. Returned content replaces the agent or block, which
+    /// does not run.
     before_agent / agent_begins(cx: [mut CallbackContext]) -> Option<Content> = None;
 
-    /// Asked after each agent and each block. Content of it is one more event.
+    /// Called after each agent and each block. Returned content is one more event.
     after_agent / agent_ended(cx: [mut CallbackContext]) -> Option<Content> = None;
 
-    /// Told when an agent or a block has failed; the error goes on to what is around it.
+    /// Called when an agent or a block has failed. The error then propagates to the enclosing
+    /// block.
     on_agent_error / agent_failed(cx: [mut CallbackContext], error: [Error]) -> () = ();
 
-    /// Asked before each call of a model. It may change the request; its response replaces the call.
+    /// Called before each call of a model. The hook may change the request; a returned response
+    /// replaces the call.
     before_model / model_begins(cx: [mut CallbackContext], request: [mut ModelRequest]) -> Option<ModelResponse> = None;
 
-    /// Asked with each response of a model. It may change the response, or replace it.
+    /// Called with each response of a model. The hook may change the response, or return another.
     after_model / model_ended(cx: [mut CallbackContext], response: [mut ModelResponse]) -> Option<ModelResponse> = None;
 
-    /// Asked when a call of a model has failed for good. Its response replaces the error.
+    /// Called when a call of a model has failed for good. A returned response replaces the error.
     on_model_error / model_failed(cx: [mut CallbackContext], request: [ModelRequest], error: [Error]) -> Option<ModelResponse> = None;
 
-    /// Asked before each call of a tool. It may change the arguments; its result replaces the tool.
+    /// Called before each call of a tool. The hook may change the arguments; a returned result
+    /// replaces the tool.
     before_tool / tool_begins(cx: [mut CallbackContext], call: [mut FunctionCall]) -> Option<Value> = None;
 
-    /// Asked with each result that goes back to a model. It may change the result, or replace it.
+    /// Called with each result that a model receives. The hook may change the result, or return
+    /// another.
     after_tool / tool_ended(cx: [mut CallbackContext], call: [FunctionCall], result: [mut Value]) -> Option<Value> = None;
 
-    /// Asked when a tool has failed, or is not there. Its result replaces the error.
+    /// Called when a tool has failed or does not exist. A returned result replaces the error.
     on_tool_error / tool_failed(cx: [mut CallbackContext], call: [FunctionCall], error: [Error]) -> Option<Value> = None;
 }
 
-/// The plugins of a runner, in the order in which they are asked.
+/// The plugins of a runner, in the order in which they are called.
 #[derive(Clone, Default)]
 pub(crate) struct Plugins(pub(crate) Vec<Arc<dyn DynPlugin>>);
 
@@ -127,8 +135,8 @@ impl Plugins {
         self.0.is_empty()
     }
 
-    /// A name that two of them have.
-    pub(crate) fn repeated(&self) -> Option<&str> {
+    /// Returns a name that two plugins have.
+    pub(crate) fn repeated_name(&self) -> Option<&str> {
         let mut names = self.iter().map(DynPlugin::name).enumerate();
         names
             .find(|(at, name)| self.iter().take(*at).any(|other| other.name() == *name))

@@ -1,6 +1,6 @@
-//! What is looked at before the first step of a run.
+//! [`Prepare`]: the checks before the first step of a run.
 
-use super::{Above, Run};
+use super::{Inherited, Run};
 use crate::models::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
@@ -8,16 +8,16 @@ use adk_spec::__private::{LIVE_HELP, describe_live_block};
 use std::fmt;
 use std::sync::Arc;
 
-/// What agents look at before the first step of a run.
+/// The checks of agents before the first step of a run.
 pub struct Prepare<'a> {
     run: &'a Run,
     without_model: Vec<Path>,
     path: Path,
-    above: Option<Arc<Above>>,
-    /// It is used as a tool, or is a part of what is.
+    inherited: Option<Arc<Inherited>>,
+    /// Whether the agent is used as a tool, or is part of such an agent.
     pub(crate) is_tool: bool,
     error: Option<Error>,
-    /// What the run waits for before its first step, and where that is asked for.
+    /// Work to await before the first step, with the paths that requested it.
     awaited: Vec<(Path, BoxFuture<'static, Result<()>>)>,
 }
 
@@ -27,58 +27,64 @@ impl<'a> Prepare<'a> {
             run,
             without_model: Vec::new(),
             path: root,
-            above: None,
+            inherited: None,
             is_tool: run.is_inside(),
             error: None,
             awaited: Vec::new(),
         }
     }
 
-    /// Goes to a step below this one; what comes back is for [`leave`](Self::leave).
+    /// Goes to a step below the current path, and returns the path for [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name) -> Path {
         let inner = self.path.child(name, At::Once);
         std::mem::replace(&mut self.path, inner)
     }
 
-    /// Stays; what comes back is for [`leave`](Self::leave).
+    /// Returns the current path for [`leave`](Self::leave), without a move.
     pub(crate) fn here(&self) -> Path {
         self.path.clone()
     }
 
-    /// Goes back to where [`enter`](Self::enter) came from.
+    /// Returns to the path from before [`enter`](Self::enter).
     pub(crate) fn leave(&mut self, outer: Path) {
         self.path = outer;
     }
 
-    /// The place of the agent that is looked at.
+    /// Returns the path of the current agent.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it has from those above it.
-    pub(crate) fn above(&self) -> Option<&Arc<Above>> {
-        self.above.as_ref()
+    /// Returns the settings that the current agent inherits.
+    pub(crate) fn inherited(&self) -> Option<&Arc<Inherited>> {
+        self.inherited.as_ref()
     }
 
-    /// Looks at an agent below this one, which has something from those above it.
-    pub(crate) fn below(&mut self, path: Path, above: Option<Arc<Above>>, look: impl FnOnce(&mut Self)) {
-        let (path, above) =
-            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
+    /// Checks an agent below the current one, with the settings that it inherits.
+    pub(crate) fn check_below(
+        &mut self,
+        path: Path,
+        inherited: Option<Arc<Inherited>>,
+        look: impl FnOnce(&mut Self),
+    ) {
+        let (path, inherited) =
+            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.inherited, inherited));
         look(self);
-        (self.path, self.above) = (path, above);
+        (self.path, self.inherited) = (path, inherited);
     }
 
-    /// Looks at an agent that the current one uses as a tool: nobody is above it.
-    pub(crate) fn tool(&mut self, name: Name, look: impl FnOnce(&mut Self)) {
+    /// Checks an agent that the current one uses as a tool. Such an agent inherits nothing.
+    pub(crate) fn check_tool(&mut self, name: Name, look: impl FnOnce(&mut Self)) {
         let is_tool = std::mem::replace(&mut self.is_tool, true);
-        self.below(self.path.child(name, At::Once), None, look);
+        self.check_below(self.path.child(name, At::Once), None, look);
         self.is_tool = is_tool;
     }
 
-    /// Sees that an agent has a model: its own, or that of an agent above it; and that there are those that it falls back on.
+    /// Checks that an agent has a model, either its own or an inherited one, and that its fallback
+    /// models exist.
     pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>, fallback: &[ModelRef]) {
-        let above = self.above.clone();
-        let own = own.or(above.as_ref().and_then(|above| above.model.as_ref()));
+        let inherited = self.inherited.clone();
+        let own = own.or(inherited.as_ref().and_then(|inherited| inherited.model.as_ref()));
         match self.run.services.models.chain(own, fallback) {
             Ok(Some(_)) => {}
             Ok(None) => self.without_model.push(self.path.clone()),
@@ -88,21 +94,21 @@ impl<'a> Prepare<'a> {
         }
     }
 
-    /// Sees that the runner gives what an agent or tool takes.
+    /// Checks that the runner has the resources of an agent or tool.
     pub(crate) fn needs_resources(&mut self, taken: &[ResourceSpec<'_>]) {
         if let Err(error) = self.run.services.resources.check(taken) {
             self.fail(error);
         }
     }
 
-    /// Looks at the run as it is before the first step.
-    pub(crate) fn look(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
+    /// Checks the run in its state before the first step.
+    pub(crate) fn check(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
         if let Err(error) = check(self.run) {
             self.fail(error);
         }
     }
 
-    /// Refuses a live run of a block that it cannot run.
+    /// Rejects a live run of a block that cannot run live.
     pub(crate) fn block(&mut self, block: &Step<'_>) {
         if self.run.live.is_some()
             && let Some(message) = describe_live_block(block)
@@ -111,18 +117,19 @@ impl<'a> Prepare<'a> {
         }
     }
 
-    /// Refuses the run.
+    /// Rejects the run.
     pub fn fail(&mut self, error: Error) {
         let error = error.at(&self.path);
         self.error.get_or_insert(error);
     }
 
-    /// Has the run wait for something before its first step. An error refuses the run.
+    /// Makes the run wait for `work` before its first step. An error of `work` rejects the run.
     pub(crate) fn awaits(&mut self, work: BoxFuture<'static, Result<()>>) {
         self.awaited.push((self.path.clone(), work));
     }
 
-    /// Refuses the run for what was found. Otherwise it may begin after what comes back has ended.
+    /// Returns the first error of the checks. Otherwise the run may begin after the returned future
+    /// has completed.
     pub(crate) fn finish(self) -> Result<impl Future<Output = Result<()>> + Send + 'static> {
         if let Some(error) = self.error {
             return Err(error);

@@ -1,4 +1,4 @@
-//! What a function sees that may look and not touch.
+//! [`ReadonlyContext`]: read access of an instruction function to its run.
 
 use super::{Context, KeyScope, Overlay, Run, accessors, state};
 use crate::{Name, Path, Result};
@@ -7,21 +7,21 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a function sees that makes an instruction: ADK's `ReadonlyContext`.
+/// The handle of a function that renders an instruction: ADK's `ReadonlyContext`.
 ///
-/// It owns what it needs, so that a function may keep it in a future.
+/// The context owns its fields, so that a function may keep it in a future.
 #[derive(Clone)]
 pub struct ReadonlyContext {
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
     agent: Name,
     path: Path,
-    /// What the agent has set and not committed yet.
+    /// The uncommitted writes of the agent.
     overlay: Overlay,
 }
 
 impl Context {
-    /// What this agent sees now.
+    /// Copies the current view of this agent.
     pub(crate) fn readonly(&mut self) -> ReadonlyContext {
         let (agent, path) = (self.author().clone(), self.path().clone());
         let overlay = self.state().overlay.clone();
@@ -32,17 +32,17 @@ impl Context {
 accessors!(ReadonlyContext);
 
 impl ReadonlyContext {
-    /// The name of the agent.
+    /// Returns the name of the agent.
     pub fn agent_name(&self) -> &str {
         &self.agent
     }
 
-    /// Its path in the tree, with rounds.
+    /// Returns the path of the agent in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The value of a key; `None` when nothing has written it.
+    /// Returns the value of a key; `None` when nothing has written it.
     ///
     /// # Errors
     /// When the value is not of that type.
@@ -50,7 +50,7 @@ impl ReadonlyContext {
         state::get(key, self.value(key).as_deref())
     }
 
-    /// The JSON value of a key, shared.
+    /// Returns the JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
         state::value(&self.run, self.scope.as_deref(), (&self.overlay, None), key)
     }

@@ -1,10 +1,10 @@
-//! A run that is taken up again: what was recorded of it, given back in the order of the log.
+//! [`Replay`]: the recorded part of a resumed run, replayed in the order of the log.
 
 use super::{Run, is_update};
 use crate::encode::to_json;
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
 use crate::store::event::{Event, LEFT_OUT_KEY, STATE_UPDATE_KEY, StateDelta};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
@@ -19,14 +19,15 @@ use std::sync::atomic::{
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Poll, Waker};
 
-/// What was recorded of a run. While it is given back, the run sees a session of its own, in which each event is
-/// applied when it is its turn: so state and history have at every point what they had then, between branches as well.
+/// The records of a run. During the replay the run sees a session of its own, to which each event
+/// is applied in its turn. State and history therefore have their original values at every point,
+/// also between branches.
 pub(crate) struct Replay {
     session: Arc<Session>,
-    /// What the run has written as far as its record is given back, where its workflow is closed.
+    /// Keys written up to the current point of the replay. Set only for a closed workflow.
     own: OnceLock<OwnKeys>,
-    events: Vec<Recorded>,
-    /// The index of each event of this run in `events`: by its path, and how many came before it there.
+    events: Vec<RecordedEvent>,
+    /// The index of each event of this run in `events`, by its path and number.
     slots: HashMap<String, usize>,
     temp: HashMap<String, StateDelta>,
     steps: HashMap<String, Value>,
@@ -34,60 +35,60 @@ pub(crate) struct Replay {
     /// The ids of the waits of the run.
     waits: Vec<String>,
     begins: u64,
-    /// How many events were emitted at each path this time.
+    /// The number of events that this execution has emitted at each path.
     seen: Mutex<HashMap<String, u32>>,
     cursor: Mutex<Cursor>,
     is_over: AtomicBool,
 }
 
-struct Recorded {
+struct RecordedEvent {
     event: Arc<Event>,
-    /// Its slot and its path as text; `None` for an event of another run.
+    /// The slot and the path of the event as text; `None` for an event of another run.
     own: Option<(String, String)>,
-    /// Whether it is an update of state, which is not numbered with other events.
+    /// Whether the event is an update of state, which is not numbered with other events.
     is_update: bool,
-    /// The step of the tool call that has made it.
+    /// The recorded call of the tool that made the update.
     call: Option<String>,
 }
 
-/// The target of what is in no record. Its branch may be one that was cancelled at this place, so it says nothing of how far
-/// the walk is: it waits until the walk has come to all that is recorded.
+/// The target of an event without a record. A branch that was cancelled here may emit it, so its
+/// position says nothing about the progress of the walk. The event waits for the end of the replay.
 const ALL: usize = usize::MAX;
 
 #[derive(Default)]
 struct Cursor {
     at: usize,
-    /// How the paths begin of branches that were cancelled: nobody will emit what they still have in the log.
+    /// Path prefixes of cancelled branches, whose remaining events are not emitted again.
     gone: Vec<String>,
-    /// What applies when it is its turn: updates in tool calls that were asked for, or whose call has ended without asking,
-    /// and what was said where nothing runs again.
+    /// Events that apply in their turn without being emitted: updates of tool calls that were
+    /// requested or whose call has ended, and events of work that does not run again.
     released: HashSet<usize>,
-    /// Who waits, and for how much of the record to be given back.
+    /// Targets in the log, with the tasks that wait until the replay reaches them.
     waiting: Vec<(usize, Waker)>,
 }
 
 impl Replay {
-    /// `live` is the session as it is now.
+    /// Creates the replay of a claimed run. `live` is the current session.
     pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
         let ClaimedRun { claim, record, events, temp, steps, done, waits, starts_over: _ } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
-        let session = Arc::new(live.as_it_was(&record.state, before));
+        let session = Arc::new(live.restored_at(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
-                return Recorded { event, own: None, is_update: false, call: None };
+                return RecordedEvent { event, own: None, is_update: false, call: None };
             }
             let path = event.path.to_string();
             if is_update(&event) {
-                let (slot, call) = of_update(&event, &path);
+                let (slot, call) = update_slot(&event, &path);
                 slots.insert(slot.clone(), index);
-                return Recorded { event, own: Some((slot, path)), is_update: true, call };
+                return RecordedEvent { event, own: Some((slot, path)), is_update: true, call };
             }
             let nth = counts.entry(path.clone()).or_default();
             let slot = format!("{path}!{nth}");
             *nth += 1;
             slots.insert(slot.clone(), index);
-            Recorded { event, own: Some((slot, path)), is_update: false, call: None }
+            RecordedEvent { event, own: Some((slot, path)), is_update: false, call: None }
         });
         let events: Vec<_> = recorded.collect();
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
@@ -112,8 +113,8 @@ impl Replay {
         )
     }
 
-    /// The numbers of the recorded summaries of a conversation that come before the next event of this path, where that is no
-    /// summary itself: the program of this time summarises later, or not at all.
+    /// Returns the numbers of recorded summaries before the next event of this path, unless that
+    /// event is itself a summary. The current program may summarise later, or not at all.
     pub(super) fn pass_summaries(&self, path: &Path, next: &Body) -> Range<u32> {
         if matches!(next, Body::Ready(draft) if is_summary(&draft.event)) {
             return 0..0;
@@ -128,7 +129,7 @@ impl Replay {
         first..*nth
     }
 
-    /// What the record holds as the next event of this path, but for summaries.
+    /// Returns the next recorded event of this path, summaries excluded.
     pub(crate) fn next_event(&self, path: &Path) -> Option<&Arc<Event>> {
         let path = path.to_string();
         let first = lock(&self.seen).get(&path).copied().unwrap_or_default();
@@ -136,8 +137,8 @@ impl Replay {
         events.find(|event| !is_summary(event))
     }
 
-    /// Whether the record holds a summary as the next event of this path.
-    pub(crate) fn goes_on_with_summary(&self, path: &Path) -> bool {
+    /// Returns whether the next recorded event of this path is a summary.
+    pub(crate) fn continues_with_summary(&self, path: &Path) -> bool {
         let path = path.to_string();
         let nth = lock(&self.seen).get(&path).copied().unwrap_or_default();
         self.event(&path, nth).is_some_and(|event| is_summary(event))
@@ -148,18 +149,19 @@ impl Replay {
         self.events.get(index).map(|recorded| &recorded.event)
     }
 
-    /// The session as far as the record is given back; `None` when all of it is.
+    /// Returns the session of the replay; `None` after the replay.
     pub(crate) fn session(&self) -> Option<&Arc<Session>> {
         (!self.is_over()).then_some(&self.session)
     }
 
-    /// The same for the keys of a closed workflow.
-    pub(crate) fn own(&self) -> Option<&OwnKeys> {
+    /// Returns the keys of a closed workflow up to the current point; `None` after the replay.
+    pub(crate) fn own_keys(&self) -> Option<&OwnKeys> {
         if self.is_over() { None } else { self.own.get() }
     }
 
-    /// From now on these keys hold what the run has written: `live` all of it, as the store does.
-    pub(crate) fn closed_over(&self, live: &OwnKeys) {
+    /// Sets the keys that hold the writes of the run. `live` gets all recorded writes at once, as
+    /// in the store.
+    pub(crate) fn set_own_keys(&self, live: &OwnKeys) {
         let _ = self.own.set(live.copy());
         let own = self.events.iter().filter(|recorded| recorded.own.is_some());
         own.for_each(|recorded| live.record_event(&recorded.event));
@@ -169,8 +171,9 @@ impl Replay {
         self.is_over.load(Acquire)
     }
 
-    /// The slot of the next event of this path: events of one path are emitted in the order of the log.
-    fn slot_of(&self, path: &Path) -> String {
+    /// Returns the slot of the next event of this path. Events of one path are emitted in the order
+    /// of the log.
+    fn take_slot(&self, path: &Path) -> String {
         let path = path.to_string();
         let mut seen = lock(&self.seen);
         let nth = seen.entry(path.clone()).or_default();
@@ -178,7 +181,8 @@ impl Replay {
         format!("{path}!{}", *nth - 1)
     }
 
-    /// Whether anything below that path, a round or an element of a block, is in the record.
+    /// Returns whether the journal contains anything below that path, which is a round or an
+    /// element of a block.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
         let path = path.to_string();
         let is_inside =
@@ -186,9 +190,9 @@ impl Replay {
         self.keys().any(|key| key == path || is_inside(key))
     }
 
-    /// How many rounds of the loop at that path have begun.
-    pub(crate) fn rounds_begun(&self, of: &Path) -> u32 {
-        let block = format!("{of}#");
+    /// Returns the number of rounds that the loop at that path has begun.
+    pub(crate) fn rounds_begun(&self, block: &Path) -> u32 {
+        let block = format!("{block}#");
         let number = |key: &str| {
             let rest = key.strip_prefix(&*block)?;
             rest[..rest.find(|found: char| !found.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
@@ -196,15 +200,15 @@ impl Replay {
         self.keys().filter_map(number).max().unwrap_or_default()
     }
 
-    /// The slots, calls, marks and waits of the run, each of which begins with its path.
+    /// Returns the slots, calls, marks and waits of the run. Each begins with its path.
     fn keys(&self) -> impl Iterator<Item = &str> {
         let keys = self.slots.keys().chain(self.steps.keys()).chain(self.temp.keys()).chain(self.done.keys());
         let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
         keys.map(String::as_str).chain(waits)
     }
 
-    /// The parts of a block that have begun, as the text of a path has them after the block: `[3]` for an element, and the
-    /// name of its first step for a branch.
+    /// Returns the parts of a block that have begun, named as in a path after the block: `[3]` for
+    /// an element, and the name of its first step for a branch.
     pub(crate) fn parts_begun(&self, block: &Path) -> HashSet<String> {
         let block = block.to_string();
         let part = |key: &str| {
@@ -217,8 +221,8 @@ impl Replay {
         self.keys().filter_map(part).collect()
     }
 
-    /// For how many elements the `each` at that path has begun to run, of a list of that length; `None` when the record does
-    /// not hold that it has begun.
+    /// Returns the number of elements that the `each` at that path executes from a list of that
+    /// length; `None` if the journal does not contain its start.
     pub(crate) fn elements(&self, each: &Path, length: usize) -> Option<usize> {
         let path = each.to_string();
         let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
@@ -230,18 +234,18 @@ impl Replay {
         cut.next().or_else(|| self.keys().any(|key| key.starts_with(&block)).then_some(length))
     }
 
-    /// What a step gave.
+    /// Returns the record of a call.
     pub(crate) fn step(&self, key: &str) -> Option<&Value> {
         self.steps.get(key)
     }
 
-    /// The event that the record goes on with, where nobody has emitted it.
-    pub(crate) fn next(&self) -> Option<String> {
+    /// Returns the slot of the next recorded event, which no agent has emitted.
+    pub(crate) fn next_unemitted(&self) -> Option<String> {
         let at = lock(&self.cursor).at;
         self.events[at.min(self.events.len())..].iter().find_map(|event| Some(event.own.as_ref()?.0.clone()))
     }
 
-    /// Whether the agent at this path, or one around it, has finished.
+    /// Returns whether the agent at this path or an enclosing agent has finished.
     fn has_finished(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let is_done = |end: usize| {
@@ -250,13 +254,13 @@ impl Replay {
         !self.done.is_empty() && ends.into_iter().any(is_done)
     }
 
-    /// Waits until everything before `target` is applied.
-    async fn turn(&self, run: &Run, target: usize) {
-        let _held = Counted::new(&run.outbox().held);
+    /// Waits until every event before `target` is applied.
+    async fn wait_until(&self, run: &Run, target: usize) {
+        let _held = CountGuard::new(&run.outbox().held);
         poll_fn(|task| {
             let mut cursor = lock(&self.cursor);
             cursor.waiting.push((target, task.waker().clone()));
-            self.pass(run, &mut cursor);
+            self.advance(run, &mut cursor);
             if cursor.at < target.min(self.events.len()) {
                 return Poll::Pending;
             }
@@ -267,14 +271,14 @@ impl Replay {
         .await;
     }
 
-    /// Applies what nobody will emit again: events of other runs, of branches that were cancelled, and of agents that have
-    /// finished. Those of such an agent come when the walk has come to it, or to something after it: a block before it
-    /// reads what was there then.
-    fn pass(&self, run: &Run, cursor: &mut Cursor) {
+    /// Applies events that are not emitted again: events of other runs, of cancelled branches, and
+    /// of finished agents. An event of a finished agent applies only when the walk has reached that
+    /// agent or a later step, because an earlier block must read the state of its own time.
+    fn advance(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
         let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).filter(|wanted| *wanted != ALL);
         let wanted = wanted.max().unwrap_or_default();
-        while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
+        while let Some(RecordedEvent { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
                     || call.as_ref().is_some_and(|call| self.is_recorded(call))
@@ -314,23 +318,24 @@ impl Replay {
         cursor.waiting.drain(..).for_each(|(_, waker)| waker.wake());
     }
 
-    /// The branches whose paths begin with this were cancelled.
-    pub(crate) fn cancelled(&self, run: &Run, prefix: String) {
+    /// Records that the branches with this path prefix were cancelled.
+    pub(crate) fn drop_branches(&self, run: &Run, prefix: String) {
         if self.is_over() {
             return;
         }
         let mut cursor = lock(&self.cursor);
         cursor.gone.push(prefix);
-        self.pass(run, &mut cursor);
+        self.advance(run, &mut cursor);
     }
 
-    /// Whether a call is answered from the record, and not made again.
+    /// Returns whether a call is answered from its record.
     fn is_recorded(&self, call: &str) -> bool {
         self.steps.get(call).is_some_and(|record| !is_failure(record))
     }
 
-    /// The update in a tool call that fills a slot. A call need not do the same again, so it does not wait for its turn.
-    pub(super) fn updated(&self, run: &Run, slot: &str) -> Option<Stored> {
+    /// Returns the recorded update of a tool call. A repeated call may make other updates, so an
+    /// update does not wait for its turn.
+    pub(super) fn replay_update(&self, run: &Run, slot: &str) -> Option<Stored> {
         let index = *self.slots.get(slot)?;
         let event = self.events.get(index)?.event.clone();
         self.release(run, |at, _| at == index);
@@ -338,41 +343,41 @@ impl Replay {
         Some(Stored::earlier(self.begins + index as u64, event, temp))
     }
 
-    /// A tool call has ended: nobody will ask for what it still has in the log.
-    pub(crate) fn call_ended(&self, run: &Run, call: impl Fn() -> String) {
+    /// Ends a tool call, and releases its recorded updates that the call did not repeat.
+    pub(crate) fn end_call(&self, run: &Run, call: impl Fn() -> String) {
         if !self.is_over() && self.events.iter().any(|event| event.call.is_some()) {
             let call = call();
-            self.release(run, |_, of| of == call);
+            self.release(run, |_, other| other == call);
         }
     }
 
-    fn release(&self, run: &Run, is_meant: impl Fn(usize, &str) -> bool) {
+    fn release(&self, run: &Run, is_match: impl Fn(usize, &str) -> bool) {
         if self.is_over() {
             return;
         }
         let mut cursor = lock(&self.cursor);
         let calls =
             self.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
-        cursor.released.extend(calls.filter(|(at, call)| is_meant(*at, call)).map(|(at, _)| at));
-        self.pass(run, &mut cursor);
+        cursor.released.extend(calls.filter(|(at, call)| is_match(*at, call)).map(|(at, _)| at));
+        self.advance(run, &mut cursor);
     }
 
-    /// How many events of this place are in the record.
-    pub(crate) fn recorded(&self, path: &Path) -> u32 {
+    /// Returns the number of recorded events at this path, updates excluded.
+    pub(crate) fn count_recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
-        let is_own = |event: &Recorded| event.own.as_ref().is_some_and(|own| own.1 == path);
+        let is_own = |event: &RecordedEvent| event.own.as_ref().is_some_and(|own| own.1 == path);
         let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
         own.fold(0, |count, _| count.saturating_add(1))
     }
 
-    /// Waits until all of the record is given back.
-    pub(crate) async fn rest(&self, run: &Run) {
-        self.turn(run, ALL).await;
+    /// Waits for the end of the replay.
+    pub(crate) async fn wait_for_end(&self, run: &Run) {
+        self.wait_until(run, ALL).await;
     }
 
-    /// True if the record holds an event from after a block in `branch`: what runs in one branch runs in
-    /// order, so that is anything of this branch, or of one around it, that came after the block had begun and was not
-    /// said inside of it.
+    /// Returns whether the journal contains an event from after a block in `branch`. Steps of one
+    /// branch run in order. So any event of this branch or of an enclosing one proves it, if it
+    /// came after the start of the block and from outside the block.
     pub(crate) fn is_past(&self, block: &Path, branch: Option<&str>) -> bool {
         let block = block.to_string();
         let is_inside = |path: &str| {
@@ -387,47 +392,47 @@ impl Replay {
             }
         };
         let own =
-            self.events.iter().filter_map(|Recorded { event, own, .. }| Some((event, &own.as_ref()?.1)));
+            self.events.iter().filter_map(|RecordedEvent { event, own, .. }| Some((event, &own.as_ref()?.1)));
         let mut after = own.skip_while(|(_, path)| !is_inside(path));
         after.any(|(event, path)| !is_inside(path) && is_around(event))
     }
 
-    /// How an agent has ended that has finished before, and the keys that it wrote, once all that it had to say is
+    /// Returns the end of a finished agent and the keys that it wrote, after all of its events are
     /// applied.
-    pub(crate) async fn finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
+    pub(crate) async fn replay_finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
         if self.done.is_empty() {
             return None;
         }
         let path = path.to_string();
         let done = self.done.get(&path)?;
-        let is_inside = |own: &(String, String)| is_of(&path, &own.1);
+        let is_inside = |own: &(String, String)| is_of_agent(&path, &own.1);
         let mut keys = Vec::new();
-        let mut behind = 0;
-        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
+        let mut end = 0;
+        for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
-            behind = index + 1;
-            self.written(event, slot, &mut keys);
+            end = index + 1;
+            self.collect_keys(event, slot, &mut keys);
         }
-        self.turn(run, behind).await;
+        self.wait_until(run, end).await;
         Some((done.clone(), keys))
     }
 
-    /// Passes by what was said at the paths that are meant, when it is its turn: nobody says it again. Gives the keys that
-    /// it has written.
-    pub(super) fn pass_by(&self, run: &Run, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
+    /// Releases the events at the matching paths, whose agents do not run again, and returns the
+    /// keys that they wrote.
+    pub(super) fn skip(&self, run: &Run, is_match: impl Fn(&Path) -> bool) -> Vec<Name> {
         let mut cursor = lock(&self.cursor);
         let mut keys = Vec::new();
-        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
-            let Some((slot, _)) = own.as_ref().filter(|_| is_meant(&event.path)) else { continue };
+        for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
+            let Some((slot, _)) = own.as_ref().filter(|_| is_match(&event.path)) else { continue };
             cursor.released.insert(index);
-            self.written(event, slot, &mut keys);
+            self.collect_keys(event, slot, &mut keys);
         }
-        self.pass(run, &mut cursor);
+        self.advance(run, &mut cursor);
         keys
     }
 
-    /// Adds the keys that an event has written.
-    fn written(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
+    /// Adds the keys that an event wrote.
+    fn collect_keys(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
         let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
         keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
         let unwritten = event.unwritten();
@@ -436,9 +441,9 @@ impl Replay {
         }
     }
 
-    /// Answers the event of a slot from the record when it is its turn. `None`: all of the record is given back, and it is
-    /// not in there.
-    pub(super) async fn turn_of(
+    /// Answers the event of a slot from the journal in its turn; `None` after the replay, if the
+    /// journal does not contain it.
+    pub(super) async fn replay_event(
         &self,
         run: &Run,
         slot: &str,
@@ -446,8 +451,8 @@ impl Replay {
     ) -> Result<Option<Stored>> {
         let index = self.slots.get(slot).copied();
         let target = index.unwrap_or(ALL);
-        self.turn(run, target).await;
-        let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
+        self.wait_until(run, target).await;
+        let Some(RecordedEvent { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
             return Ok(None);
         };
         check(event)?;
@@ -456,7 +461,7 @@ impl Replay {
         if cursor.at == target {
             self.apply(run, event, own);
             cursor.at += 1;
-            self.pass(run, &mut cursor);
+            self.advance(run, &mut cursor);
             self.wake(&mut cursor);
         }
         let temp = self.temp.get(slot).cloned().unwrap_or_default();
@@ -468,26 +473,27 @@ fn is_summary(event: &Event) -> bool {
     event.actions.compaction.is_some()
 }
 
-/// The slot of an update, and the step of the tool call that has made it.
-fn of_update(event: &Event, path: &str) -> (String, Option<String>) {
-    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
-    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str());
-    let update = of("update").unwrap_or_default();
-    match of("call") {
+/// Returns the slot of an update, and the key of the tool call that made it.
+fn update_slot(event: &Event, path: &str) -> (String, Option<String>) {
+    let metadata = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
+    let field = |key: &str| metadata.and_then(|metadata| metadata.get(key)?.as_str());
+    let update = field("update").unwrap_or_default();
+    match field("call") {
         Some(call) => (format!("{path}!{call}/{update}"), Some(format!("{path}:{call}"))),
         None => (format!("{path}!update/{update}"), None),
     }
 }
 
-/// The path of the first turn of the agent at this path: a later turn has its number (`w/triage@2`), and
-/// is marked as finished under its first turn.
+/// Returns the path of the first turn of the agent at this path. A later turn has its number
+/// (`w/triage@2`), and is marked as finished under the first turn.
 fn first_turn(path: &str) -> &str {
     let name = path.rfind('/').map_or(0, |at| at + 1);
     path[name..].find('@').map_or(path, |at| &path[..name + at])
 }
 
-/// True if a path is this one, is below it, or is, or is below, a later turn of it.
-fn is_of(own: &str, path: &str) -> bool {
+/// Returns whether `path` belongs to the agent at `own`: the path itself, a later turn, or a path
+/// below one of them.
+fn is_of_agent(own: &str, path: &str) -> bool {
     let Some(rest) = path.strip_prefix(own) else { return false };
     match rest.as_bytes().first() {
         None | Some(b'/') => true,
@@ -496,8 +502,8 @@ fn is_of(own: &str, path: &str) -> bool {
     }
 }
 
-/// Answers a commit from the record when it is its turn, or makes it once the record is given back. The summaries that are
-/// passed come before it.
+/// Answers a commit from the journal in its turn, or makes the commit after the replay. Recorded
+/// summaries that the program does not repeat come before it.
 pub(super) async fn commit(
     run: Arc<Run>,
     path: Path,
@@ -505,33 +511,33 @@ pub(super) async fn commit(
     passed: Range<u32>,
     body: Body,
 ) -> Result<Stored> {
-    let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
+    let Some(replay) = &run.replay else { return commit_new(&run, path, nth, body).await };
     let now = match &body {
         Body::Ready(draft) => Some(&draft.event),
         Body::Call(_) | Body::Update(_) => None,
     };
-    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event, &path));
-    let slot = replay.slot_of(&path);
+    let check = |event: &Event| now.map_or(Ok(()), |now| check_same(now, event, &path));
+    let slot = replay.take_slot(&path);
     for summary in passed {
-        replay.turn_of(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
+        replay.replay_event(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
     }
-    let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
-        return new(&run, path, nth, body).await;
+    let Some(stored) = replay.replay_event(&run, &slot, check).await.map_err(|error| error.at(&path))? else {
+        return commit_new(&run, path, nth, body).await;
     };
-    // A turn goes through several paths where its rounds do, and numbers its events over all of them.
+    // Rounds of one turn have different paths, but one count of events.
     let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
     Ok(Stored { temp, ..stored })
 }
 
-async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
+async fn commit_new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
     match run.engine.commit(run.slot(path, nth), body) {
         Reply::Ready(stored) => stored,
         Reply::Later(stored) => stored.await,
     }
 }
 
-/// A run that is executed once more says what it said.
-fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
+/// Checks that a repeated event equals the recorded event.
+fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     if now.author == then.author && now.content == then.content && now.actions == then.actions {
         return Ok(());
     }
@@ -540,7 +546,7 @@ fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     let changed: Vec<_> = names.into_iter().filter(|name| now.get(*name) != then.get(*name)).collect();
     let Some(first) = changed.first() else { return Ok(()) };
     let show =
-        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shortened(part.to_string()));
+        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shorten(part.to_string()));
     let message = format!(
         "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
         show(now.get(*first)),
@@ -554,7 +560,7 @@ fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     )))
 }
 
-/// The parts of an event that a resumed run repeats, by what people call them.
+/// Returns the parts of an event that a resumed run must repeat, by their names in messages.
 fn parts(event: &Event) -> BTreeMap<String, Value> {
     let mut json = to_json(event).unwrap_or_default();
     let mut parts = BTreeMap::new();
@@ -571,8 +577,8 @@ fn parts(event: &Event) -> BTreeMap<String, Value> {
     parts
 }
 
-/// The beginning of a text, for a message.
-fn shortened(mut text: String) -> String {
+/// Shortens a text for a message.
+fn shorten(mut text: String) -> String {
     const MOST: usize = 120;
     if text.len() > MOST {
         text.truncate(text.floor_char_boundary(MOST));

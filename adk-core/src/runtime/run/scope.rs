@@ -1,5 +1,5 @@
-//! [`KeyScope`]: the stored key of a name. Scopes nest, and each gives names a meaning of its own:
-//! a workflow that is a step of another, an element of an `each`, an instance with other keys.
+//! [`KeyScope`]: the map from key names to stored keys. Scopes nest: a workflow that is a step of
+//! another, an element of an `each`, and an instance with other keys each have one.
 
 use crate::Name;
 use crate::store::engine::BlockScope;
@@ -9,31 +9,31 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, RwLock};
 
-/// Maps names to stored keys; built once where it is entered. Keys with a prefix that a workflow does not map are those
-/// of the session, in every scope.
+/// A map from names to stored keys, built when its workflow, element or instance begins. Keys with
+/// a prefix that a workflow does not map are those of the session, in every scope.
 #[derive(Debug)]
 pub(crate) struct KeyScope {
     outer: Option<Arc<KeyScope>>,
-    kind: Kind,
-    /// Sorted by name.
-    names: Vec<Mapped>,
-    /// Stored keys that were written in here, where it matters.
+    kind: ScopeKind,
+    /// The mapped names, sorted.
+    names: Vec<MappedName>,
+    /// Stored keys that were written in this scope. `None` where reads do not depend on it.
     written: Option<RwLock<BTreeSet<Name>>>,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
-    /// A name that it does not map is a key of its own, stored after this prefix.
+enum ScopeKind {
+    /// The scope of a workflow. A name without a mapping is an own key, stored after this prefix.
     Closed(Prefix),
-    /// A name that it does not map is one of the scope around. Its own keys are stored after this prefix, and what an
-    /// earlier round or run has left there is not seen.
+    /// The scope of an element. A name without a mapping belongs to the enclosing scope. Own keys
+    /// are stored after this prefix, and values from earlier rounds or runs are hidden.
     Element(Prefix),
-    /// It has no keys of its own.
+    /// A scope without own keys.
     Renames,
 }
 
-/// What its own keys are stored after: the name of its place, after the prefix around. Its text is made when it is needed, since
-/// most keys of a workflow are mapped.
+/// The prefix of the own keys of a scope: the prefix of the enclosing scope, then the name of the
+/// place. The text is built on demand, because most keys of a workflow are mapped.
 #[derive(Clone, Debug)]
 struct Prefix {
     name: Name,
@@ -42,104 +42,109 @@ struct Prefix {
 }
 
 #[derive(Clone, Debug)]
-struct Mapped {
+struct MappedName {
     name: Name,
-    /// The stored key that is written.
+    /// The stored key for writes.
     key: Name,
-    /// The name that is read in the scope around, until something was written in here; `None` for the stored key.
+    /// The name in the enclosing scope that a read uses until this scope has written the key;
+    /// `None` to read the stored key.
     read: Option<Name>,
 }
 
-/// The stored key of a name that is written.
-enum Place<'a> {
+/// The stored key for writes of a name.
+enum KeyTarget<'a> {
     Itself,
     Mapped(&'a Name),
     Own(&'a str),
 }
 
 impl KeyScope {
-    /// A scope where every name is a key of its own, stored as `PLACE/name`, unless it is mapped.
+    /// Creates a scope where every name without a mapping is an own key, stored as `PLACE/name`.
     pub(crate) fn closed(outer: Option<Arc<KeyScope>>, place: Name) -> Self {
-        let kind = Kind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
+        let kind = ScopeKind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
         Self { outer, kind, names: Vec::new(), written: None }
     }
 
-    /// A scope where names are those of the scope around, but for its own keys, stored as `EACH[item]/name`. Nothing
-    /// with that prefix holds a value before it is written in here.
+    /// Creates the scope of an element. Names are those of the enclosing scope, except own keys,
+    /// which are stored as `EACH[item]/name`. A key with that prefix has no value before this scope
+    /// writes it.
     pub(crate) fn element(outer: Option<Arc<KeyScope>>, each: Name, item: u32) -> Self {
-        let kind = Kind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
+        let kind = ScopeKind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
         Self { outer, kind, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
-    /// A scope where names are those of the scope around, unless they are mapped.
+    /// Creates a scope where names without a mapping are those of the enclosing scope.
     pub(crate) fn renames(outer: Option<Arc<KeyScope>>) -> Self {
-        Self { outer, kind: Kind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
+        Self { outer, kind: ScopeKind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
-    /// The same, but for one key of its own, stored as `PLACE/name`.
+    /// Creates a scope with one own key, stored as `PLACE/name`. Other names are those of the
+    /// enclosing scope.
     pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
-        let key = Name::from(format!("{}{place}/{name}", around(outer.as_ref())));
+        let key = Name::from(format!("{}{place}/{name}", outer_prefix(outer.as_ref())));
         let mut scope = Self::renames(outer);
-        scope.insert(Mapped { name, key, read: None });
+        scope.insert(MappedName { name, key, read: None });
         scope
     }
 
-    /// Maps a name: a read finds `read` of the scope around until something was written, a write goes to `write` of it.
+    /// Maps a name. Reads use `read` of the enclosing scope until this scope has written the key;
+    /// writes go to `write` of the enclosing scope.
     pub(crate) fn map(&mut self, name: Name, read: Name, write: &Name) {
         let key = match &self.outer {
             Some(outer) => outer.write(write),
             None => write.clone(),
         };
-        self.insert(Mapped { name, key, read: Some(read) });
+        self.insert(MappedName { name, key, read: Some(read) });
     }
 
-    /// Makes a name a key of its own.
+    /// Makes a name an own key.
     pub(crate) fn map_to_own(&mut self, name: Name) {
         let key = Name::from([self.prefix(), &*name].concat());
-        self.insert(Mapped { name, key, read: None });
+        self.insert(MappedName { name, key, read: None });
     }
 
-    /// Maps a name to the key of the session that is called so.
+    /// Maps a name to the key of the session with the same name.
     pub(crate) fn map_to_session(&mut self, name: Name) {
-        self.insert(Mapped { key: name.clone(), name, read: None });
+        self.insert(MappedName { key: name.clone(), name, read: None });
     }
 
-    fn insert(&mut self, mapped: Mapped) {
+    fn insert(&mut self, mapped: MappedName) {
         match self.names.binary_search_by(|other| other.name.cmp(&mapped.name)) {
             Ok(at) => self.names[at] = mapped,
             Err(at) => self.names.insert(at, mapped),
         }
     }
 
-    /// The same scope for what may yet fail or be cancelled: what is written there is not written here.
-    pub(crate) fn apart(self: &Arc<Self>) -> Arc<Self> {
+    /// Copies the scope for work that may fail or be cancelled. Writes in the copy are not writes
+    /// in this scope.
+    pub(crate) fn fork(self: &Arc<Self>) -> Arc<Self> {
         if self.outward().all(|scope| scope.written.is_none()) {
             return self.clone();
         }
         Arc::new(Self {
-            outer: self.outer.as_ref().map(Self::apart),
+            outer: self.outer.as_ref().map(Self::fork),
             kind: self.kind.clone(),
             names: self.names.clone(),
             written: self.written.as_ref().map(|written| RwLock::new(read(written).clone())),
         })
     }
 
-    /// This scope and those around it.
+    /// Returns this scope and the enclosing scopes, innermost first.
     fn outward(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
     }
 
-    /// The prefix of its own keys, or of the nearest scope that has some.
+    /// Returns the prefix of the own keys, or that of the nearest enclosing scope with own keys.
     fn prefix(&self) -> &str {
         match &self.kind {
-            Kind::Closed(prefix) | Kind::Element(prefix) => self.text(prefix),
-            Kind::Renames => around(self.outer.as_ref()),
+            ScopeKind::Closed(prefix) | ScopeKind::Element(prefix) => self.text(prefix),
+            ScopeKind::Renames => outer_prefix(self.outer.as_ref()),
         }
     }
 
     fn text<'a>(&'a self, Prefix { name, item, text }: &'a Prefix) -> &'a str {
         text.get_or_init(|| {
-            let around = around(self.outer.as_ref());
+            let around = outer_prefix(self.outer.as_ref());
             match item {
                 Some(item) => format!("{around}{name}[{item}]/").into(),
                 None => [around, name, "/"].concat().into(),
@@ -147,7 +152,7 @@ impl KeyScope {
         })
     }
 
-    fn mapped(&self, name: &str) -> Option<&Mapped> {
+    fn find(&self, name: &str) -> Option<&MappedName> {
         let at = self.names.binary_search_by(|mapped| mapped.name.as_str().cmp(name)).ok()?;
         self.names.get(at)
     }
@@ -156,58 +161,60 @@ impl KeyScope {
         self.written.as_ref().is_some_and(|written| read(written).contains(key))
     }
 
-    fn place(&self, name: &str) -> Place<'_> {
+    fn place(&self, name: &str) -> KeyTarget<'_> {
         for scope in self.outward() {
-            match (scope.mapped(name), &scope.kind) {
-                (Some(mapped), _) => return Place::Mapped(&mapped.key),
-                (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => return Place::Itself,
-                (None, Kind::Closed(prefix)) => return Place::Own(scope.text(prefix)),
+            match (scope.find(name), &scope.kind) {
+                (Some(mapped), _) => return KeyTarget::Mapped(&mapped.key),
+                (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => {
+                    return KeyTarget::Itself;
+                }
+                (None, ScopeKind::Closed(prefix)) => return KeyTarget::Own(scope.text(prefix)),
                 (None, _) => {}
             }
         }
-        Place::Itself
+        KeyTarget::Itself
     }
 
-    /// The stored key that a name is written to.
+    /// Returns the stored key for writes of a name.
     pub(crate) fn write(&self, name: &Name) -> Name {
         match self.place(name) {
-            Place::Itself => name.clone(),
-            Place::Mapped(key) => key.clone(),
-            Place::Own(prefix) => Name::from([prefix, name].concat()),
+            KeyTarget::Itself => name.clone(),
+            KeyTarget::Mapped(key) => key.clone(),
+            KeyTarget::Own(prefix) => Name::from([prefix, name].concat()),
         }
     }
 
-    /// The same for a key that is only looked up.
+    /// Returns the same key without an allocation for a new [`Name`], for a lookup.
     pub(crate) fn written_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         match self.place(name) {
-            Place::Itself => Cow::Borrowed(name),
-            Place::Mapped(key) => Cow::Borrowed(key),
-            Place::Own(prefix) => Cow::Owned([prefix, name].concat()),
+            KeyTarget::Itself => Cow::Borrowed(name),
+            KeyTarget::Mapped(key) => Cow::Borrowed(key),
+            KeyTarget::Own(prefix) => Cow::Owned([prefix, name].concat()),
         }
     }
 
-    /// The stored key that a name is read from; `None` when nothing in its reach has written it.
+    /// Returns the stored key for reads of a name; `None` if no scope in reach has written it.
     pub(crate) fn read_key<'a>(&'a self, name: &'a str) -> Option<Cow<'a, str>> {
         let (scope, key) = self.source(name);
         scope.is_none_or(|scope| scope.is_current(&key)).then_some(key)
     }
 
-    /// The same, also where nothing has written it yet.
+    /// Returns the stored key for reads of a name, also before any write.
     pub(crate) fn source_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         self.source(name).1
     }
 
-    /// The stored key that a name is read from, and the scope that knows it.
+    /// Returns the stored key for reads of a name, and the scope that maps the name.
     fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
-            let key = match (scope.mapped(name), &scope.kind) {
-                (Some(Mapped { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
+            let key = match (scope.find(name), &scope.kind) {
+                (Some(MappedName { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
                     name = other;
                     continue;
                 }
                 (Some(mapped), _) => Cow::Borrowed(mapped.key.as_str()),
-                (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => break,
-                (None, Kind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
+                (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => break,
+                (None, ScopeKind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
                 (None, _) => continue,
             };
             return (Some(scope), key);
@@ -215,14 +222,14 @@ impl KeyScope {
         (None, Cow::Borrowed(name))
     }
 
-    /// Whether what a stored key holds is not from an earlier run of the element that it is in.
+    /// Returns false if the stored key belongs to an element that has not written it in this run.
     fn is_current(&self, key: &str) -> bool {
-        let is_in = |scope: &&Self| matches!(&scope.kind, Kind::Element(prefix) if key.starts_with(scope.text(prefix)));
+        let is_in = |scope: &&Self| matches!(&scope.kind, ScopeKind::Element(prefix) if key.starts_with(scope.text(prefix)));
         let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
     }
 
-    /// The stored key that a read of this stored key's name finds.
+    /// Returns the stored key for reads of the name that maps to this stored key.
     pub(crate) fn read_key_of<'a>(&'a self, key: &'a str) -> Option<Cow<'a, str>> {
         for scope in self.outward() {
             if let Some(mapped) = scope.names.iter().find(|mapped| *mapped.key == *key) {
@@ -232,19 +239,20 @@ impl KeyScope {
         self.is_current(key).then_some(Cow::Borrowed(key))
     }
 
-    /// What is read as `name` in here, as it is called around: the key of an instance that has others.
+    /// Returns the name in the enclosing scope that is read as `name` here. An instance with other
+    /// keys maps it.
     pub(crate) fn name_around<'a>(&'a self, name: &'a str) -> &'a str {
-        self.mapped(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
+        self.find(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
     }
 
-    /// What was written in this scope and those around it, where it matters.
-    pub(crate) fn written_outward(&self) -> Vec<Vec<Name>> {
-        let of = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
-        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, of)).collect()
+    /// Returns the keys that were written in this scope and the enclosing scopes, innermost first.
+    pub(crate) fn written_keys(&self) -> Vec<Vec<Name>> {
+        let keys = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
+        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, keys)).collect()
     }
 
-    /// The same was written in scopes that were made for the same place.
-    pub(crate) fn wrote_outward(&self, all: &[Vec<Name>]) {
+    /// Marks the same keys as written, in scopes that another process built for the same place.
+    pub(crate) fn mark_all_written(&self, all: &[Vec<Name>]) {
         for (scope, keys) in self.outward().zip(all) {
             if let Some(written) = &scope.written {
                 write(written).extend(keys.iter().cloned());
@@ -252,15 +260,15 @@ impl KeyScope {
         }
     }
 
-    /// What has written a stored key does not count.
-    pub(crate) fn unwrote(&self, key: &str) {
+    /// Marks a stored key as not written.
+    pub(crate) fn mark_unwritten(&self, key: &str) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).remove(key);
         }
     }
 
-    /// A stored key was written: from now on a read finds it.
-    pub(crate) fn wrote(&self, key: &Name) {
+    /// Marks a stored key as written, so that reads find it.
+    pub(crate) fn mark_written(&self, key: &Name) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).insert(key.clone());
         }
@@ -277,8 +285,8 @@ impl BlockScope for KeyScope {
     }
 }
 
-/// The prefix of the scope around.
-fn around(outer: Option<&Arc<KeyScope>>) -> &str {
+/// Returns the prefix of the enclosing scope.
+fn outer_prefix(outer: Option<&Arc<KeyScope>>) -> &str {
     outer.map_or("", |outer| outer.prefix())
 }
 
@@ -298,13 +306,13 @@ mod tests {
         assert_eq!(scope.write(&"draft".into()), "essay_2");
         assert_eq!((scope.name_around("draft"), scope.name_around("tone")), ("essay", "tone"));
         assert_eq!(scope.read_key_of("essay_2").as_deref(), Some("essay"), "what both tools of a turn saw");
-        scope.wrote(&"essay_2".into());
+        scope.mark_written(&"essay_2".into());
         assert_eq!(found(&scope, "draft").as_deref(), Some("essay_2"));
         assert_eq!(found(&scope, "tone").as_deref(), Some("tone"));
     }
 
     #[test]
-    fn scopes_stand_in_each_other() {
+    fn scopes_nest() {
         let mut first = KeyScope::closed(None, "first".into());
         first.map("out".into(), "out".into(), &"out".into());
         first.map_to_session("plan".into());
@@ -321,7 +329,7 @@ mod tests {
             assert_eq!(found(&second, name).as_deref(), Some(from));
             assert_eq!((&*second.write(&name.into()), &*second.written_key(name)), (to, to));
         }
-        second.wrote(&"out".into());
+        second.mark_written(&"out".into());
         assert_eq!(found(&second, "name").as_deref(), Some("out"));
         let instance = second.outer.as_deref().unwrap();
         assert_eq!(found(instance, "plan").as_deref(), Some("plan"));
@@ -329,18 +337,18 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_a_prefix_is_the_session_s_unless_the_workflow_has_mapped_it() {
+    fn a_key_with_a_prefix_belongs_to_the_session_unless_the_workflow_maps_it() {
         let mut instance = KeyScope::renames(None);
         instance.map("user:plan".into(), "plan".into(), &"plan".into());
         let mut workflow = KeyScope::closed(Some(Arc::new(instance)), "w".into());
         workflow.map("user:plan".into(), "user:plan".into(), &"user:plan".into());
-        // An element and an instance in it call it what the workflow does.
+        // An element, and an instance inside of it, use the name of the workflow.
         let element = KeyScope::element(Some(Arc::new(workflow)), "each_1".into(), 0);
         let inner = KeyScope::renames(Some(Arc::new(element)));
         assert_eq!(inner.write(&"user:plan".into()), "plan");
         assert_eq!(found(&inner, "user:plan").as_deref(), Some("plan"));
         assert_eq!(found(&inner, "user:name").as_deref(), Some("user:name"));
-        // Another workflow in it does not.
+        // A nested workflow does not use it.
         let other = KeyScope::closed(Some(Arc::new(inner)), "other".into());
         assert_eq!(other.write(&"user:plan".into()), "user:plan");
         assert_eq!(found(&other, "user:plan").as_deref(), Some("user:plan"));
@@ -358,10 +366,10 @@ mod tests {
         let element = Arc::new(element);
         let inner = KeyScope::closed(Some(element.clone()), "inner".into());
         assert_eq!(inner.write(&"note".into()), "step/each_1[3]/inner/note");
-        assert_eq!(found(&inner, "note"), None, "what is inside of it is new as well");
-        inner.wrote(&"step/each_1[3]/note".into());
+        assert_eq!(found(&inner, "note"), None, "a nested workflow has no values either");
+        inner.mark_written(&"step/each_1[3]/note".into());
         assert_eq!(found(&element, "note").as_deref(), Some("step/each_1[3]/note"));
-        inner.wrote(&"step/each_1[3]/inner/note".into());
+        inner.mark_written(&"step/each_1[3]/inner/note".into());
         assert_eq!(found(&inner, "note").as_deref(), Some("step/each_1[3]/inner/note"));
     }
 }

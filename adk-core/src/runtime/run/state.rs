@@ -1,4 +1,5 @@
-//! State as an agent or a tool sees it: its own writes first, then what is committed.
+//! [`State`]: the state as an agent or a tool sees it. Own writes come first, then committed
+//! values.
 
 use super::{KeyScope, Run, Updates, Writer};
 use crate::encode::to_json;
@@ -11,38 +12,42 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What was written and is not committed yet. Keys are stored keys.
+/// The uncommitted writes and saved artifacts. The keys are stored keys.
 pub(crate) type Overlay = Actions;
 
 /// The state of the session, and of the run for `temp:` keys.
 ///
-/// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends. What is
-/// [updated](Self::update) is committed at once.
+/// The writer sees a set key at once. Other agents see it after the commit of the next event of the
+/// agent, or after its end. An [update](Self::update) is committed at once.
 pub struct State<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: Option<&'a KeyScope>,
     pub(crate) overlay: &'a mut Overlay,
     pub(crate) updates: Updates<'a>,
     pub(crate) writer: Writer<'a>,
-    /// Where a write is kept that a tool may not make: what is wrong with the tool is not for its model.
+    /// The first forbidden write of a tool. It fails the run, because the model cannot correct the
+    /// tool.
     pub(crate) refused: Option<&'a mut Option<Error>>,
 }
 
 impl State<'_> {
-    /// The value of a key; `None` when nothing has written it. A null that is no value of the type counts as nothing: a block
-    /// whose part is discarded leaves it in a key that was not written before.
+    /// Returns the value of a key; `None` when nothing has written it. A null that is not a value
+    /// of the type counts as unwritten: a block whose part is discarded leaves a null in a key that
+    /// was not written before.
     ///
-    /// **`user:` and `app:` keys** are shared by sessions, and a plain read gives what this process knows of them: what the
-    /// store held when a session of the user or the app was last opened here, which every run begins with, and what runs in
-    /// this process have written since, in any session. A running agent sees such a write once it is committed. It sees a
-    /// write of another process when the next session of the user or the app is opened here. With sessions in memory there
-    /// is no other process. On Postgres, sessions commit side by side: of two writes at the same moment this process may
-    /// know the earlier one until then.
+    /// **`user:` and `app:` keys** are shared by sessions, and a plain read returns the values that
+    /// this process knows. These are the values of the store at the time when a session of the user
+    /// or the app was last opened here, which each run does at its start, and later writes of runs
+    /// in this process, in any session. A running agent sees such a write once it is committed. The
+    /// agent sees a write of another process when the next session of the user or the app is opened
+    /// here. With sessions in memory no other process exists. On Postgres, sessions commit side by
+    /// side: of two writes at the same moment this process may know the earlier one until then.
     ///
-    /// Another session may write between a `get` and a `set`, and the `set` would undo that:
-    /// [`update`](Self::update) does both in one step, on what the store holds. A run that is resumed reads the values with
-    /// which it began and those of its own session until its record is given back, so what an agent does next must not
-    /// depend on a plain read of what others write; the value of an `update` is recorded.
+    /// Another session may write between a `get` and a `set`, and the `set` would undo that write:
+    /// [`update`](Self::update) does both in one step, on the value in the store. A resumed run
+    /// reads the values from its start and those of its own session until the end of its replay. An
+    /// agent must therefore not depend on a plain read of keys that others write; the value of an
+    /// `update` is recorded.
     ///
     /// # Errors
     /// When the value is not of that type.
@@ -50,20 +55,23 @@ impl State<'_> {
         get(key, self.value(key).as_deref())
     }
 
-    /// The JSON value of a key, shared.
+    /// Returns the JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        value(self.run, self.scope, (self.overlay, self.updates.seen()), key)
+        value(self.run, self.scope, (self.overlay, self.updates.seen_keys()), key)
     }
 
-    /// Sets a key that the agent or tool has announced to write, to a value of its type. `temp:` keys need no announcement.
-    /// Callbacks and plugins may set keys with any prefix, those of their agent, and `state` keys of the workflow.
+    /// Sets a key that the agent or tool has announced to write, to a value of its type. `temp:`
+    /// keys need no announcement. Callbacks and plugins may set keys with any prefix, those of
+    /// their agent, and `state` keys of the workflow.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyUnannounced`] for another key, and [`ErrorKind::KeyType`] for another type; a tool that makes such a
-    /// write fails the run. [`RunConfig::require_announced_writes`](crate::RunConfig::require_announced_writes) is a switch
-    /// for it. When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). JSON has none for NaN
-    /// and infinities, for integers that are neither `i64` nor `u64`, and for maps whose keys are neither text nor numbers.
-    /// All else comes back bit for bit from every store.
+    /// [`ErrorKind::KeyUnannounced`] for another key, and [`ErrorKind::KeyType`] for another type;
+    /// a tool that makes such a write fails the run.
+    /// [`RunConfig::require_announced_writes`](crate::RunConfig::require_announced_writes) switches
+    /// both checks. When the value has no form in JSON, or is nested deeper than
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH). JSON has no form for NaN and infinities, for integers that
+    /// are neither `i64` nor `u64`, and for maps whose keys are neither text nor numbers. All other
+    /// values are the same bit for bit after any store.
     pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
         let key = key.into();
         let value = encode(&key, value)?;
@@ -74,7 +82,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Sets a key that is announced to a value of its type.
+    /// Sets an announced key to a value of its type.
     pub(crate) fn put(&mut self, key: Name, value: Arc<Value>) {
         let key = match self.scope {
             Some(scope) => scope.write(&key),
@@ -83,7 +91,7 @@ impl State<'_> {
         self.overlay.state_delta.insert(key, value);
     }
 
-    /// Keeps what is wrong with a tool, which may do with the error what it likes.
+    /// Keeps the first forbidden write of a tool, because the tool may ignore the returned error.
     pub(crate) fn refuse(&mut self, error: Error) -> Error {
         if let Some(refused) = &mut self.refused {
             refused.get_or_insert(error.copy());
@@ -98,7 +106,7 @@ impl fmt::Debug for State<'_> {
     }
 }
 
-/// The value of a name: what was written and is not committed yet comes first.
+/// Returns the value of a name. Uncommitted writes come first.
 pub(super) fn value(
     run: &Run,
     scope: Option<&KeyScope>,
@@ -108,9 +116,9 @@ pub(super) fn value(
     let seen = seen.filter(|seen| !seen.is_empty());
     let own = |key: &str| {
         let value = overlay.state_delta.get(key).or_else(|| seen?.get(key))?;
-        match secret::kept(key, value) {
-            // A plugin that sees an event has its secrets in the overlay.
-            Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.kept(name)),
+        match secret::kept_name(key, value) {
+            // A plugin that sees an event has the secrets of the event in the overlay.
+            Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.secret(name)),
             None => Some(value.clone()),
         }
     };
@@ -123,8 +131,8 @@ pub(super) fn value(
     run.get(&scope.read_key(key)?)
 }
 
-/// The stored key that a name is written to.
-pub(crate) fn stored<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, str> {
+/// Returns the stored key for writes of a name.
+pub(crate) fn stored_key<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, str> {
     match scope {
         Some(scope) => scope.written_key(key),
         None => Cow::Borrowed(key),
@@ -151,7 +159,7 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
 
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
     let value = to_json(&value)
-        .map_err(|error| error.named(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
+        .map_err(|error| error.into_error(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
     depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
     Ok(Arc::new(value))
 }

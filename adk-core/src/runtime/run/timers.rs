@@ -1,4 +1,4 @@
-//! Pauses and limits of a run: by the clock of this process, or by an engine that keeps them.
+//! Pauses and time limits of a run, by the clock of this process or by an engine with timers.
 
 use super::Run;
 use crate::store::engine::{StepKey, TimerKind};
@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 impl Run {
-    /// Ready after a pause of that time; `left` is what this process would wait. An engine that keeps it is always asked: it knows.
+    /// Waits for a pause of `time`; `left` is the part of it that this process would wait. An
+    /// engine with timers is always asked, because it knows the rest of the pause.
     pub(crate) async fn pause(&self, key: StepKey, time: Duration, left: Duration) {
         match self.engine.timers() {
             Some(timers) => timers.sleep(key, time, TimerKind::Pause).await,
@@ -16,9 +17,9 @@ impl Run {
         }
     }
 
-    /// Does the work until a deadline; `None` when that is over first. One that is over already leaves no time to wait for
-    /// anybody.
-    pub(crate) async fn within<T>(
+    /// Does the work until a deadline; `None` when the deadline comes first. A deadline in the past
+    /// leaves no time for waits.
+    pub(crate) async fn run_until<T>(
         &self,
         key: StepKey,
         deadline: Instant,

@@ -1,10 +1,12 @@
-//! Spans of a run, in the terms of OpenTelemetry's conventions for generative AI.
+//! [`TraceSpan`]: the spans of a run, in the terms of OpenTelemetry's conventions for generative
+//! AI.
 //!
-//! A run is traced if a subscriber of `tracing` takes its first span. Otherwise [`Context::trace`] is `None` everywhere, and
-//! an agent, a call or an event costs a look at that. Parents are passed on by hand, since a call may be made on another thread.
+//! A run is traced if a subscriber of `tracing` enables its first span. Otherwise
+//! [`Context::trace`] is `None` everywhere, and an agent, a call or an event only costs a check of
+//! that field. Parents are passed explicitly, because a call may be made on another thread.
 //!
-//! A resumed run goes through agents that have run before. The span of such an agent is opened with the first call inside
-//! that is new, so that no span comes twice.
+//! A resumed run executes its earlier agents again. The span of such an agent opens with its first
+//! new call, so that each span is exported once.
 
 mod carrier;
 mod in_span;
@@ -26,10 +28,10 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::Id;
 use tracing::{Span, field};
 
-/// A span of the run, or one that is opened when something inside of it is new.
+/// A span of the run, which opens when something inside of it is new.
 pub(crate) struct TraceSpan {
     parent: Option<Arc<TraceSpan>>,
-    /// The run around all others.
+    /// The outermost run.
     run: Arc<Run>,
     path: Path,
     agent: Option<TracedAgent>,
@@ -44,7 +46,8 @@ struct TracedAgent {
     description: Box<str>,
 }
 
-/// A span with what all spans of a run have: `of` is a [`TraceSpan`] for its place, or the parent.
+/// Creates a span with the fields that all spans of a run have. `of` is the [`TraceSpan`] of the
+/// place, or its parent.
 macro_rules! gen_ai_span {
     ($of:expr, $path:expr, $parent:expr, $operation:literal, $($fields:tt)*) => {
         tracing::info_span!(
@@ -67,9 +70,10 @@ macro_rules! gen_ai_span {
 pub(crate) use gen_ai_span;
 
 impl TraceSpan {
-    /// The first span of a run, or of a branch of a run that another process drives; `None` if the run is not traced.
+    /// Creates the first span of a run, or of a remote branch; `None` if the run is not traced.
     ///
-    /// It continues the trace that is in the record of the run, and otherwise belongs to the span that is current here.
+    /// The span continues the trace in the record of the run. Without one, its parent is the
+    /// current span.
     pub(crate) fn first(meta: &AgentMeta<'_>, run: &Arc<Run>, path: &Path) -> Option<Arc<Self>> {
         if LevelFilter::current() < LevelFilter::INFO {
             return None;
@@ -94,8 +98,8 @@ impl TraceSpan {
         Self { parent, run, path, agent: Some(agent), span, is_ended }
     }
 
-    /// A span below this one, at the place of its agent. `make` gets the id of the parent.
-    pub(crate) fn below(self: &Arc<Self>, path: &Path, make: impl FnOnce(Option<Id>) -> Span) -> Arc<Self> {
+    /// Creates a span below this one, at the place of its agent. `make` gets the id of the parent.
+    pub(crate) fn child(self: &Arc<Self>, path: &Path, make: impl FnOnce(Option<Id>) -> Span) -> Arc<Self> {
         Arc::new(Self {
             parent: Some(self.clone()),
             run: self.run.clone(),
@@ -106,7 +110,7 @@ impl TraceSpan {
         })
     }
 
-    /// The span, which is opened if it was not.
+    /// Returns the span, and opens it first if necessary.
     fn open(&self) -> &Span {
         self.span.get_or_init(|| {
             let parent = match &self.parent {
@@ -145,12 +149,12 @@ impl TraceSpan {
         }
     }
 
-    /// Whether what is new in it comes with a call or an agent inside, which opens it.
+    /// Returns whether the agent opens its span by a new call or a new agent inside of it.
     fn has_calls(&self) -> bool {
         self.agent.as_ref().is_some_and(|agent| matches!(agent.kind, AgentKind::Workflow | AgentKind::Llm))
     }
 
-    /// The id of the session.
+    /// Returns the id of the session.
     pub(crate) fn conversation(&self) -> &str {
         &self.run.session().key().id
     }
@@ -159,23 +163,23 @@ impl TraceSpan {
         self.run.id
     }
 
-    /// Whether prompts, answers, arguments and results belong into spans.
+    /// Returns whether spans hold prompts, answers, arguments and results.
     pub(crate) fn has_contents(&self) -> bool {
         self.run.config.trace_contents
     }
 
-    /// The context of the span, for another process.
+    /// Returns the context of the span, for another process.
     pub(crate) fn context(&self) -> Option<String> {
         carrier::inject(self.open())
     }
 
-    /// The trace of the span that is current here, for a run that another process drives.
+    /// Returns the context of the current span, for a run that another process drives.
     pub(crate) fn current() -> Option<String> {
         carrier::inject(&Span::current())
     }
 
-    /// What the user says, on the first span.
-    pub(crate) fn begins_with(&self, message: &Content) {
+    /// Records the message of the user, on the first span.
+    pub(crate) fn record_message(&self, message: &Content) {
         if self.has_contents() {
             self.record("gen_ai.input.messages", &*messages(std::slice::from_ref(message), None));
         }
@@ -187,12 +191,13 @@ impl TraceSpan {
         }
     }
 
-    /// It ends well.
+    /// Marks the span as ended without an error.
     pub(crate) fn end(&self) {
         self.is_ended.store(true, Relaxed);
     }
 
-    /// It ends with an error. The text may quote what a model or a user said, so it is content.
+    /// Marks the span as failed. The error text may quote a model or a user, so it counts as
+    /// content.
     pub(crate) fn fail(&self, error_type: &str, message: &dyn fmt::Display) {
         self.end();
         self.record("error.type", error_type);
@@ -202,7 +207,7 @@ impl TraceSpan {
         }
     }
 
-    /// An agent or workflow ends.
+    /// Marks the span of an agent or workflow as ended, with its result.
     pub(crate) fn end_with<T>(&self, result: &Result<T>) {
         match result {
             Ok(_) => self.end(),
@@ -210,8 +215,8 @@ impl TraceSpan {
         }
     }
 
-    /// The first span ends, with the result of the run.
-    pub(crate) fn ended<T>(span: Option<Arc<Self>>, result: Result<T>) -> Result<T> {
+    /// Marks the first span as ended, with the result of the run.
+    pub(crate) fn end_first<T>(span: Option<Arc<Self>>, result: Result<T>) -> Result<T> {
         if let Some(span) = span {
             span.end_with(&result);
         }
@@ -228,10 +233,11 @@ impl Drop for TraceSpan {
 }
 
 impl Context {
-    /// Goes into the span of the agent that begins at this place; says whether there is one to leave.
+    /// Enters the span of the agent that begins at this place. Returns whether there is a span to
+    /// leave.
     pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
         let Some(around) = &self.trace else { return false };
-        // That of the root is there already.
+        // The first span is that of the root.
         if around.parent.is_none() && self.frame.path.parent().is_none() {
             return false;
         }
@@ -239,7 +245,7 @@ impl Context {
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
         let may_be_old = match &own.run.replay {
             Some(replay) => own.has_calls() || !replay.is_over(),
-            // An engine that executes the run once more answers calls by itself.
+            // An engine that executes the run again answers recorded calls itself.
             None => own.has_calls() && own.run.trace_parent.is_some(),
         };
         if !may_be_old {
@@ -249,7 +255,7 @@ impl Context {
         true
     }
 
-    /// Goes out of the span of an agent.
+    /// Leaves the span of an agent.
     pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
         let Some(own) = self.trace.take() else { return };
         let is_over = own.run.replay.as_ref().is_none_or(|replay| replay.is_over());
@@ -261,12 +267,12 @@ impl Context {
     }
 }
 
-/// The kind of an error as one word, such as `key_missing` or `model.rate_limited`.
+/// Returns the kind of an error as one word, such as `key_missing` or `model.rate_limited`.
 pub(crate) fn error_type(kind: ErrorKind) -> String {
     match to_json(&kind) {
         Ok(Value::String(kind)) => kind,
         Ok(Value::Object(kind)) => {
-            let parts = kind.iter().filter_map(|(kind, of)| Some(format!("{kind}.{}", of.as_str()?)));
+            let parts = kind.iter().filter_map(|(kind, detail)| Some(format!("{kind}.{}", detail.as_str()?)));
             parts.collect()
         }
         _ => "_OTHER".to_owned(),

@@ -1,12 +1,14 @@
-//! Atomic reads and writes of state: [`State::update`], and how it is recorded.
+//! Atomic reads and writes of state: [`State::update`], and the records of updates.
 //!
-//! An update is an event in a slot of its own, so it is made once. It is not numbered with the events of its agent: one that
-//! fails leaves no event and no gap. That of an agent has the number of a step, and is replayed in the order of the log.
-//! A tool call need not do the same again when it is made again, so its updates are recorded under the call, the key and how
-//! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
+//! An update is an event in a slot of its own, so it is made once. Updates are not numbered with
+//! the events of their agent, because an update that fails leaves no event and must leave no gap.
+//! The update of an agent has the number of a step, and is replayed in the order of the log. A tool
+//! call that is made again may take another path. Its updates are therefore recorded under the
+//! call, the key, and the number of earlier updates of that key by the call. They take effect at
+//! once, while keys that the call sets wait for its response.
 
-use super::place::Placing;
-use super::record::{self, RecordOf};
+use super::origin::EventOrigin;
+use super::record::{self, RecordSubject};
 use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state};
 use crate::store::engine::{
     Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
@@ -23,17 +25,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How the updates of a context are recorded.
+/// The form in which the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
-    /// As events of the agent.
-    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: Written<'a> },
-    /// Under a tool call.
+    /// Events of the agent.
+    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: WrittenKeys<'a> },
+    /// Records under a tool call.
     Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
-    /// Not at all, for this reason.
+    /// No record: updates are refused for this reason.
     Refused(&'static str),
 }
 
-/// Who makes an update.
+/// The agent that makes an update, and its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a Name,
@@ -41,17 +43,17 @@ pub(crate) struct Caller<'a> {
     pub(crate) branch: &'a Option<Arc<str>>,
 }
 
-/// Where the stored keys go that were written.
-pub(crate) enum Written<'a> {
-    /// To those of the turns that are open; `first` says where those of this turn begin.
+/// The list that collects the written stored keys.
+pub(crate) enum WrittenKeys<'a> {
+    /// The keys of all open turns; the keys of this turn begin at `first`.
     InTurn { keys: &'a mut Vec<Name>, first: usize },
-    /// To those of a callback, which gives them to its agent when it ends.
+    /// The keys of a callback, which its agent takes over when the callback ends.
     ByCallback(&'a mut Vec<(Name, Value)>),
 }
 
 impl Updates<'_> {
-    /// What calls before this one have set.
-    pub(super) fn seen(&self) -> Option<&StateDelta> {
+    /// Returns the keys that earlier calls of the turn have set.
+    pub(super) fn seen_keys(&self) -> Option<&StateDelta> {
         match self {
             Self::Call { step, .. } => Some(&step.seen),
             Self::Agent { .. } | Self::Refused(_) => None,
@@ -59,7 +61,7 @@ impl Updates<'_> {
     }
 }
 
-impl Written<'_> {
+impl WrittenKeys<'_> {
     pub(crate) fn add(&mut self, key: &Name) {
         match self {
             Self::InTurn { keys, first } => {
@@ -72,22 +74,22 @@ impl Written<'_> {
     }
 }
 
-/// What a tool call of an agent is recorded as: `tool.add@2`.
+/// The recorded tool call of an agent: `tool.add@2`.
 #[derive(Debug)]
 pub(crate) struct CallStep {
     kind: CallKind,
     name: Name,
     index: u32,
-    /// What the workflows around have used.
+    /// The meter of the enclosing workflows.
     pub(crate) meter: Option<Arc<Meter>>,
-    /// The keys of which the call sees what calls before it have set, and not committed yet.
+    /// The keys that earlier calls of the turn have set and not committed. This call sees them.
     pub(crate) seen: StateDelta,
-    /// It was made, and not answered from the record.
+    /// Whether the call was made in this execution, and not answered from its record.
     is_made: AtomicBool,
 }
 
 impl CallStep {
-    /// The next call of that kind and name by the agent that runs.
+    /// Returns the next call of that kind and name by the current agent.
     pub(crate) fn next(cx: &Context, kind: CallKind, name: &Name, seen: Option<&StateDelta>) -> Arc<Self> {
         let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
         let seen = seen.cloned().unwrap_or_default();
@@ -95,8 +97,8 @@ impl CallStep {
         Arc::new(Self { kind, name: name.clone(), index, meter, seen, is_made })
     }
 
-    /// Makes the call.
-    pub(crate) async fn by<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+    /// Executes the call, and marks it as made.
+    pub(crate) async fn execute<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
         self.is_made.store(true, Relaxed);
         work.await
     }
@@ -113,39 +115,41 @@ impl fmt::Display for CallStep {
     }
 }
 
-/// A tool call that a run inside of it belongs to.
+/// The tool call that executes a nested run.
 pub(crate) struct CallPlace {
     pub(crate) agent: Name,
     pub(crate) path: Path,
     pub(crate) branch: Option<Arc<str>>,
     pub(crate) step: Arc<CallStep>,
-    /// Keys that the call had set before: the run inside sees them, and the store does not yet.
+    /// Keys that the call had set before the nested run, which sees them. The store does not have
+    /// them yet.
     pub(crate) set: Vec<Name>,
 }
 
 /// The slot of an update.
-struct At {
+struct UpdateSlot {
     path: Path,
     /// The text of the slot after the path.
     text: Name,
-    /// Whether a tool call makes it.
+    /// Whether a tool call makes the update.
     is_in_call: bool,
 }
 
-/// An update by the name that the key has where it is made.
-struct Named<'a> {
+/// An update, with the name of its key in the scope of the caller.
+struct NamedUpdate<'a> {
     name: &'a str,
     scope: Option<&'a KeyScope>,
     update: Update,
 }
 
 impl State<'_> {
-    /// Reads a key and writes what `f` makes of its value, as one step: no write of that key by anyone comes in between,
-    /// also not by other sessions and other processes for `user:` and `app:` keys. Gives the new value.
+    /// Reads a key and writes the value that `f` returns, in one step. No other write of that key
+    /// comes between, also not from other sessions and other processes for `user:` and `app:` keys.
+    /// Returns the new value.
     ///
-    /// `f` gets the value that the store holds now, or `None` when nothing has written the key. It may be called more than
-    /// once, so it does nothing but make the new value. When a run is resumed, the recorded value is given back, and the
-    /// update is not made again.
+    /// `f` gets the value that the store holds now, or `None` when nothing has written the key. `f`
+    /// may be called more than once, so it should only compute the new value. When a run is
+    /// resumed, `update` returns the recorded value and does not make the update again.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -155,26 +159,31 @@ impl State<'_> {
     /// }
     /// ```
     ///
-    /// **In an agent and its callbacks** an update is an event of its own, which takes along what was set before. Plugins are
-    /// not shown it before it is committed, since its value is not known then. An update of a key that was set before and
-    /// not committed starts from what was set.
+    /// **In an agent and its callbacks** an update is an event of its own, which also commits the
+    /// keys that were set before. Plugins do not see the event before it is committed, because its
+    /// value is not known then. An update of a key that was set and not committed starts from the
+    /// set value.
     ///
-    /// **In a tool** and the callbacks of its call an update takes effect at once. It does not wait for the response, and
-    /// stays when the call fails. When the call is made again after a crash, an update of the same key is answered from its
-    /// record: go on with the value that this gives back. A key that the call has set cannot be updated, since what is set
-    /// is written with the response and would undo the update.
+    /// **In a tool** and the callbacks of its call an update takes effect at once. It does not wait
+    /// for the response, and it stays when the call fails. When the call is made again after a
+    /// crash, an update of the same key is answered from its record: continue with the value that
+    /// `update` returns. A key that the call has set cannot be updated, because the set value is
+    /// written with the response and would undo the update.
     ///
-    /// **`temp:` keys** belong to one run, so an update is atomic among its parallel branches. A branch that an engine takes
-    /// elsewhere and an agent that is used as a tool have a copy of their own.
+    /// **`temp:` keys** belong to one run, so an update is atomic among the parallel branches of
+    /// the run. A branch in another process and an agent that is used as a tool each have a copy of
+    /// these keys.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one not of the announced type;
-    /// [`ErrorKind::KeyUnannounced`] as with [`set`](Self::set); [`ErrorKind::NotJson`] when the new one has no form in JSON;
-    /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
-    /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
+    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one not of the
+    /// announced type; [`ErrorKind::KeyUnannounced`] as with [`set`](Self::set);
+    /// [`ErrorKind::NotJson`] when the new value has no form in JSON; [`ErrorKind::TooDeep`] when
+    /// the new value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH); [`ErrorKind::Panic`]
+    /// when `f` panics; [`ErrorKind::Config`] in
     /// [`Plugin::on_event`](crate::runtime::callback::Plugin::on_event) and
-    /// [`Plugin::on_user_message`](crate::runtime::callback::Plugin::on_user_message), and for a key that this tool call has set;
-    /// for a [`Secret`](crate::Secret); when the store fails. The key keeps its value then.
+    /// [`Plugin::on_user_message`](crate::runtime::callback::Plugin::on_user_message), which have
+    /// no slot for an update, for a key that this tool call has set, and for a
+    /// [`Secret`](crate::Secret); when the store fails. In each case the key keeps its value.
     pub async fn update<T, R>(
         &mut self,
         key: impl Into<Name>,
@@ -185,22 +194,22 @@ impl State<'_> {
         R: Serialize + DeserializeOwned,
     {
         let name = key.into();
-        let of = name.clone();
+        let updated = name.clone();
         let ty = match self.writer.updated_type(&name) {
             Ok(ty) => ty,
             Err(error) => return Err(self.refuse(error)),
         };
         let change: Change = Box::new(move |current| {
-            let current = state::get(&of, current)?;
-            let value = encode(&of, f(current))?;
-            ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
-            if secret::is_in(&value) { Err(of_secret(&of)) } else { Ok(value) }
+            let current = state::get(&updated, current)?;
+            let value = encode(&updated, f(current))?;
+            ty.as_ref().map_or(Ok(()), |ty| ty.check(&updated, &value))?;
+            if secret::has_secret(&value) { Err(secret_error(&updated)) } else { Ok(value) }
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)
     }
 
-    /// Makes an update, and gives the new value.
+    /// Makes an update, and returns the new value.
     fn change<'a>(&'a mut self, name: &'a Name, change: Change) -> BoxFuture<'a, Result<Arc<Value>>> {
         let Self { run, scope, overlay, updates, .. } = self;
         let key = match scope {
@@ -214,24 +223,24 @@ impl State<'_> {
                 Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
             }
             Updates::Agent { by, calls, written } => {
-                let of = OfAgent { run, scope: *scope, by: *by, name, key };
-                Box::pin(of.make(overlay, calls, written, change))
+                let update = AgentUpdate { run, scope: *scope, by: *by, name, key };
+                Box::pin(update.make(overlay, calls, written, change))
             }
             Updates::Call { by, step, updated } => {
                 let nth = updated.iter().filter(|(other, _)| *other == key).count();
                 let (run, call, update) = (*run, step.to_string(), format!("{key}@{nth}"));
                 let is_set = overlay.state_delta.get(&key).or_else(|| step.seen.get(&key)).is_some();
                 if is_set || run.has_set(&key) {
-                    return Box::pin(ready(Err(set_before(name))));
+                    return Box::pin(ready(Err(set_before_error(name))));
                 }
                 let (by, scope) = (*by, *scope);
                 Box::pin(async move {
-                    let draft = of_call(run, by, &call, &update);
+                    let draft = call_draft(run, by, &call, &update);
                     let text = Name::from(format!("{call}/{update}"));
-                    let at = At { path: by.path.clone(), text, is_in_call: true };
-                    let update = Named { name, scope, update: Update::new(key.clone(), draft, change) };
+                    let at = UpdateSlot { path: by.path.clone(), text, is_in_call: true };
+                    let update = NamedUpdate { name, scope, update: Update::new(key.clone(), draft, change) };
                     let stored = run.commit_update(at, update).await?;
-                    let value = written_by(&stored, &key)?;
+                    let value = updated_value(&stored, &key)?;
                     updated.push((key, Value::clone(&value)));
                     Ok(value)
                 })
@@ -240,8 +249,8 @@ impl State<'_> {
     }
 }
 
-/// An update that an agent or one of its callbacks makes.
-struct OfAgent<'a> {
+/// An update by an agent or one of its callbacks.
+struct AgentUpdate<'a> {
     run: &'a Arc<Run>,
     scope: Option<&'a KeyScope>,
     by: Caller<'a>,
@@ -249,12 +258,12 @@ struct OfAgent<'a> {
     key: Name,
 }
 
-impl OfAgent<'_> {
+impl AgentUpdate<'_> {
     async fn make(
         self,
         overlay: &mut Overlay,
         calls: &mut CallCounts,
-        written: &mut Written<'_>,
+        written: &mut WrittenKeys<'_>,
         change: Change,
     ) -> Result<Arc<Value>> {
         let Self { run, scope, by, name, key } = self;
@@ -263,44 +272,47 @@ impl OfAgent<'_> {
         }
         let index = calls.take(CallKind::Update, &key);
         let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
-        // Only an update that has failed has a record here, and its agent has gone on if this is a result.
-        if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
-            return record::read(failed, RecordOf::Step(&step.name));
+        // Only a failed update has a record under this key. The record is the result once the agent
+        // has continued after the error.
+        if let Some(failed) = run.recorded_result(&step).filter(|record| !is_failure(record)) {
+            return record::read(failed, RecordSubject::Step(&step.name));
         }
         let is_in_call = run.is_shared_with_call(&key);
         if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
-            return Err(set_before(name));
+            return Err(set_before_error(name));
         }
-        // What an agent in a tool call sets is not written here: its call does that.
+        // The tool call writes the keys that an agent inside of it sets, so they are not written
+        // here.
         let pending = if is_in_call { Overlay::default() } else { std::mem::take(overlay) };
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
-        let marked = marked(json!({"update": format!("{key}@{}", step.index)}));
-        let draft = placing(run, by).draft(marked, pending)?;
+        let event = update_event(json!({"update": format!("{key}@{}", step.index)}));
+        let draft = origin(run, by).draft(event, pending)?;
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
-            update.starts_from(base);
+            update.set_base(base);
         }
         let text = Name::from(step.call().to_string());
-        let at = At { path: by.path.clone(), text, is_in_call: false };
-        match run.commit_update(at, Named { name, scope, update }).await {
+        let at = UpdateSlot { path: by.path.clone(), text, is_in_call: false };
+        match run.commit_update(at, NamedUpdate { name, scope, update }).await {
             Ok(stored) => {
                 let keys = stored.event.actions.state_delta.iter().chain(stored.temp.iter());
                 keys.for_each(|(key, _)| written.add(key));
-                let value = written_by(&stored, &key);
+                let value = updated_value(&stored, &key);
                 if let Some(ticket) = stored.ticket {
-                    run.outbox().taken(ticket).await;
+                    run.outbox().until_taken(ticket).await;
                 }
                 value
             }
             Err(error) => {
-                // Nothing was stored: what was set waits on.
+                // Nothing was stored, so the set keys stay pending.
                 if !is_in_call {
                     *overlay = before;
                 }
                 match error.kind() {
                     ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
-                    // As that of a step: it is tried again, or is the result once the agent has gone on.
+                    // The error is recorded like that of a step: the update is tried again, or the
+                    // error is the result once the agent has continued.
                     _ => perform(
                         run.clone(),
                         step,
@@ -317,22 +329,27 @@ impl OfAgent<'_> {
 }
 
 impl Run {
-    /// Whether the store of the key is that of a run around this one: all but `temp:` keys of an agent that is used as a
-    /// tool.
+    /// Returns whether the enclosing run holds the key. That is so for all but `temp:` keys of an
+    /// agent that is used as a tool.
     fn is_shared_with_call(&self, key: &str) -> bool {
         self.is_inside() && Scope::of(key) != Scope::Temp
     }
 
-    /// Whether the tool call that this run belongs to has set a key, which the store does not know yet.
+    /// Returns whether the tool call of this run has set a key. The store does not have that value
+    /// yet.
     fn has_set(&self, key: &str) -> bool {
         let Some(call) = &self.within_call else { return false };
         let sets = |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
         call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
     }
 
-    fn commit_update<'a>(self: &'a Arc<Self>, at: At, named: Named<'a>) -> BoxFuture<'a, Result<Stored>> {
+    fn commit_update<'a>(
+        self: &'a Arc<Self>,
+        at: UpdateSlot,
+        named: NamedUpdate<'a>,
+    ) -> BoxFuture<'a, Result<Stored>> {
         Box::pin(async move {
-            let Named { name, scope, update } = named;
+            let NamedUpdate { name, scope, update } = named;
             let key = update.key().clone();
             if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
                 && self.is_shared_with_call(&key)
@@ -340,60 +357,62 @@ impl Run {
                 let (tool, own) = (call.step.to_string(), at.to_string());
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
                 let text = Name::from(format!("{tool}/{own}"));
-                let around = At { path: call.path.clone(), text, is_in_call: true };
-                let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
-                let stored = outer.commit_update(around, Named { name, scope, update }).await?;
-                // The run in here sees it as well, and so does its call.
-                let value = written_by(&stored, &key)?;
+                let around = UpdateSlot { path: call.path.clone(), text, is_in_call: true };
+                let (mut draft, update) = update.replace_draft(call_draft(outer, by, &tool, &own));
+                let stored = outer.commit_update(around, NamedUpdate { name, scope, update }).await?;
+                // The nested run and its tool call see the new value as well.
+                let value = updated_value(&stored, &key)?;
                 Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
-                return Ok(self.updated(scope, stored));
+                return Ok(self.apply_update(scope, stored));
             }
-            if let Some(stored) = self.replayed(&at).await? {
-                return Ok(self.updated(scope, stored));
+            if let Some(stored) = self.replay_update(&at).await? {
+                return Ok(self.apply_update(scope, stored));
             }
-            self.make_update(at, Named { name, scope, update }).await
+            self.make_update(at, NamedUpdate { name, scope, update }).await
         })
     }
 
-    /// The event of an update that is in the record.
-    async fn replayed(&self, at: &At) -> Result<Option<Stored>> {
+    /// Returns the recorded event of an update.
+    async fn replay_update(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
         let Some(replay) = &self.replay else { return Ok(None) };
         if at.is_in_call {
-            return Ok(replay.updated(self, &at.to_string()));
+            return Ok(replay.replay_update(self, &at.to_string()));
         }
         if replay.is_over() {
             return Ok(None);
         }
         let slot = at.to_string();
-        let stored = replay.turn_of(self, &slot, |_| Ok(())).await;
+        let stored = replay.replay_event(self, &slot, |_| Ok(())).await;
         stored.map_err(|error| error.at(&at.path))
     }
 
-    /// Makes an update that is not in the record.
-    async fn make_update(self: &Arc<Self>, at: At, named: Named<'_>) -> Result<Stored> {
-        let Named { name, scope, mut update } = named;
+    /// Makes an update that is not in the journal.
+    async fn make_update(self: &Arc<Self>, at: UpdateSlot, named: NamedUpdate<'_>) -> Result<Stored> {
+        let NamedUpdate { name, scope, mut update } = named;
         let key = update.key().clone();
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
-        // What no store can keep others from is kept here: branches of a run are in one process.
-        let own = self.live_own().filter(|own| own.has(&key));
+        // No store isolates these keys, so a lock in this process does. All branches that share
+        // them are in this process.
+        let own = self.live_own_keys().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here { Some(self.updating.lock().await) } else { None };
         if !update.has_base() && is_here {
-            // Nothing was written here yet under that name: the value of the key is not that of the name.
+            // The scope reads the name from another key until it writes its own, so the update
+            // starts from the value of the name.
             let own = own.filter(|_| !is_read_elsewhere());
-            update.starts_from(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
+            update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
         let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
         let stored = commit(self, at, body).await?;
-        Ok(self.updated(scope, stored))
+        Ok(self.apply_update(scope, stored))
     }
 
-    /// Asks once more for the updates of a tool call that was answered from the record. Where the engine has handed over
-    /// its record, they are given back with that; an engine that executes a run once more, and the session of an agent in a
-    /// tool call, have not seen them.
-    pub(crate) async fn updates_again(
+    /// Repeats the updates of a tool call that was answered from its record. If the engine has
+    /// handed over the journal, the replay contains them. An engine that executes the run again has
+    /// not seen them, and neither has the session of an agent in a tool call.
+    pub(crate) async fn repeat_updates(
         self: &Arc<Self>,
         path: &Path,
         call: &str,
@@ -406,21 +425,21 @@ impl Run {
             let nth = updated[..at].iter().filter(|(other, _)| other == key).count();
             let (value, update) = (Arc::new(value.clone()), format!("{key}@{nth}"));
             let by = Caller { agent: path.name(), path, branch: &None };
-            let draft = of_call(self, by, call, &update);
+            let draft = call_draft(self, by, call, &update);
             let text = Name::from(format!("{call}/{update}"));
             let update = Update::new(key.clone(), draft, Box::new(move |_| Ok(value.clone())));
-            let at = At { path: path.clone(), text, is_in_call: true };
-            self.commit_update(at, Named { name: key, scope: None, update }).await?;
+            let at = UpdateSlot { path: path.clone(), text, is_in_call: true };
+            self.commit_update(at, NamedUpdate { name: key, scope: None, update }).await?;
         }
         Ok(())
     }
 
-    /// Takes over what is stored of an update.
-    fn updated(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
-        self.saw(stored.place);
+    /// Applies a stored update to the run and its scope.
+    fn apply_update(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
+        self.note_place(stored.place);
         for (key, _) in stored.event.actions.state_delta.iter().chain(stored.temp.iter()) {
             if let Some(scope) = scope {
-                scope.wrote(key);
+                scope.mark_written(key);
             }
         }
         for (key, value) in stored.temp.iter() {
@@ -430,16 +449,16 @@ impl Run {
     }
 }
 
-async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
-    let slot = run.slot(at.path, 0).of_update(at.text);
+async fn commit(run: &Run, at: UpdateSlot, body: Body) -> Result<Stored> {
+    let slot = run.slot(at.path, 0).with_update(at.text);
     match run.engine.commit(slot, body) {
         Reply::Ready(stored) => stored,
         Reply::Later(stored) => stored.await,
     }
 }
 
-fn placing(run: &Run, by: Caller<'_>) -> Placing {
-    Placing {
+fn origin(run: &Run, by: Caller<'_>) -> EventOrigin {
+    EventOrigin {
         author: by.agent.clone(),
         branch: by.branch.clone(),
         path: by.path.clone(),
@@ -448,30 +467,30 @@ fn placing(run: &Run, by: Caller<'_>) -> Placing {
     }
 }
 
-/// The event of an update in a tool call.
-fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
-    let mut event = marked(json!({"call": call, "update": update}));
-    placing(run, by).place(&mut event);
+/// Creates the event of an update in a tool call.
+fn call_draft(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
+    let mut event = update_event(json!({"call": call, "update": update}));
+    origin(run, by).place(&mut event);
     Draft::new(event)
 }
 
-fn marked(update: Value) -> Event {
+fn update_event(update: Value) -> Event {
     Event::new().with_metadata(STATE_UPDATE_KEY, update)
 }
 
-/// Whether an event is an update of state.
+/// Returns whether an event is an update of state.
 pub(crate) fn is_update(event: &Event) -> bool {
     event.details.as_ref().is_some_and(|details| details.custom_metadata.contains_key(STATE_UPDATE_KEY))
 }
 
-/// The new value of a key.
-fn written_by(stored: &Stored, key: &str) -> Result<Arc<Value>> {
+/// Returns the new value of an updated key.
+fn updated_value(stored: &Stored, key: &str) -> Result<Arc<Value>> {
     let delta = &stored.event.actions.state_delta;
     let value = delta.get(key).or_else(|| stored.temp.get(key)).cloned();
-    value.ok_or_else(|| diverged(key))
+    value.ok_or_else(|| diverged_error(key))
 }
 
-fn diverged(key: &str) -> Error {
+fn diverged_error(key: &str) -> Error {
     let message = format!("it updates state key `{key}`, where its journal holds another event");
     Error::new(ErrorKind::Diverged, message).with_help(format!(
         "the code that updates `{key}` has changed, or its order: resume the run with the program that recorded it, or undo the \
@@ -479,18 +498,18 @@ fn diverged(key: &str) -> Error {
     ))
 }
 
-fn of_secret(name: &str) -> Error {
+fn secret_error(name: &str) -> Error {
     let message = format!("state key `{name}` is updated to a secret, which its store does not keep");
     Error::new(ErrorKind::Config, message).with_help("read the key and set it")
 }
 
-fn set_before(name: &str) -> Error {
+fn set_before_error(name: &str) -> Error {
     let message = format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
         .with_help("use `update` for the key in the whole call, and `set` for others")
 }
 
-impl fmt::Display for At {
+impl fmt::Display for UpdateSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}!{}", self.path, self.text)
     }

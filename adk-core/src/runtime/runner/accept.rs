@@ -1,26 +1,28 @@
-//! Whether an answer is of the type that is waited for.
+//! Checks that an answer has the type that its wait expects.
 
-use super::Shared;
+use super::RunnerShared;
 use crate::runtime::tool::decode;
 use crate::spec::{Accepts, AgentMeta, Node, Spec, ValueSchema, schema};
 use crate::store::engine::Waiting;
 use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
 
-impl Shared {
-    /// The answer as the type of the `await` reads it where the workflow is known, and as the schema says otherwise. So it is
-    /// where the type is another than that which asked: the run goes on with the program that has that.
+impl RunnerShared {
+    /// Reads an answer with the type of its `await` if the workflow is known, and with the stored
+    /// schema otherwise. The stored schema also decides if the type has changed since the question
+    /// was asked, because the run continues with the program that asked it.
     ///
     /// # Errors
-    /// [`ErrorKind::AnswerInvalid`].
-    pub(super) fn fits(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
+    /// Fails with [`ErrorKind::AnswerInvalid`].
+    pub(super) fn read_answer(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
         depth::check(&value).map_err(|deep| {
             let message = format!("the answer to `{}` is {deep}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
                 .with_help(format!("{}; the wait is still open", depth::HELP))
                 .at(&waiting.path)
         })?;
-        let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
+        let by_type =
+            self.find_workflow(workflow_name(waiting)).and_then(|known| known.accepts(&waiting.path));
         let by_type =
             by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
         let fits = decode::settle(&mut value, &waiting.schema, &|value| match by_type {
@@ -30,14 +32,14 @@ impl Shared {
         fits.map(|()| value).map_err(|why| {
             let message = format!("the answer to `{}` is of another type: {why}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("`Waiting::schema` says what is waited for; the wait is still open")
+                .with_help("answer with a value that fits `Waiting::schema`; the wait is still open")
                 .at(&waiting.path)
         })
     }
 }
 
-/// The name of the workflow that a wait belongs to: the first of its path.
-fn root(waiting: &Waiting) -> &str {
+/// Returns the name of the workflow of a wait: the first name of its path.
+fn workflow_name(waiting: &Waiting) -> &str {
     let mut path = &waiting.path;
     while let Some(parent) = path.parent() {
         path = parent;
@@ -45,20 +47,20 @@ fn root(waiting: &Waiting) -> &str {
     path.name()
 }
 
-/// Says what is wrong with a value, beside the schema of the type that it is read as.
-pub(crate) type Check = (Accepts, Option<ValueSchema>);
+/// Check of an answer, with the schema of the type that the answer is read as.
+pub(crate) type AnswerCheck = (Accepts, Option<ValueSchema>);
 
-/// The check of the `await` at a path in a workflow, if there is one.
-pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
+/// Returns the check of the `await` at a path of a workflow, if the workflow has one.
+pub(super) fn check_at(workflow: &AgentMeta<'_>, path: &Path) -> Option<AnswerCheck> {
     let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
     nodes.iter().find_map(|node| {
         let check = node.accepts?;
-        is_at(&names(&nodes, node), path).then_some((check, node.schema))
+        is_path_of(&node_names(&nodes, node), path).then_some((check, node.schema))
     })
 }
 
-/// The names in the path of a node, from its end on.
-pub(super) fn names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'n str> {
+/// Returns the names in the path of a node, from its end.
+pub(super) fn node_names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'n str> {
     let mut names = Vec::new();
     let mut around = Some(node);
     while let Some(node) = around {
@@ -72,8 +74,8 @@ pub(super) fn names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'
     names
 }
 
-/// Whether a path has these names, from its end on.
-fn is_at(names: &[&str], path: &Path) -> bool {
+/// Returns whether a path consists of these names, from its end.
+fn is_path_of(names: &[&str], path: &Path) -> bool {
     let mut rest = Some(path);
     names.iter().all(|name| {
         let is_same = rest.is_some_and(|path| **path.name() == **name);

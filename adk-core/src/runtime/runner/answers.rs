@@ -1,32 +1,34 @@
-//! Answers to calls in a message of the user.
+//! Checks of the function responses in a message of the user.
 
 use crate::runtime::run::Context;
 use crate::{Content, Error, ErrorKind, Result};
 
-/// Looks whether each answer in a message belongs to a call in this session, and is the only one.
+/// Checks that each answer in a message belongs to a call in this session, and is its only answer.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownWait`] for an answer to a call that nobody made; [`ErrorKind::Answered`] for a second one;
-/// [`ErrorKind::AnswerInvalid`] for one that says it comes from another tool than was called.
+/// Fails with [`ErrorKind::UnknownWait`] for a call that the session does not contain, with
+/// [`ErrorKind::Answered`] for a second answer, and with [`ErrorKind::AnswerInvalid`] for an answer
+/// under the name of another tool.
 pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
     let answers: Vec<_> = message.function_responses().collect();
     let history = cx.history();
     for (at, answer) in answers.iter().enumerate() {
         let id = &*answer.id;
-        // The nearest call before it: an id may be used again.
+        // Ids may repeat, so the nearest earlier call counts.
         let mut before = Vec::new();
         let call = history.find_back(|event| {
             before.extend(event.function_responses().filter(|other| other.id == id).map(|_| &event.author));
             event.function_calls().any(|call| call.id == *id).then_some(event)
         });
         let Some(call) = call.await? else {
-            let message =
-                format!("the message answers the call `{id}` of `{}`, which nobody has made", answer.name);
-            return Err(Error::new(ErrorKind::UnknownWait, message).with_help(
-                "the ids of calls that wait for an answer are in `long_running_tool_ids` of their event",
-            ));
+            let message = format!(
+                "the message answers the call `{id}` of `{}`, which the session does not contain",
+                answer.name
+            );
+            return Err(Error::new(ErrorKind::UnknownWait, message)
+                .with_help("use an id from `long_running_tool_ids` of the event with the call"));
         };
-        // What a tool says while it runs on is no answer yet.
+        // Responses of a tool that is still running are not answers yet.
         let runs_on = call.long_running_tool_ids().iter().any(|call| call == id);
         if before.iter().any(|author| !runs_on || **author == "user")
             || answers[..at].iter().any(|other| other.id == id)
@@ -37,11 +39,11 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
         let called = call.function_calls().find(|call| call.id == *id).map_or("", |call| &*call.name);
         if !answer.name.is_empty() && answer.name != called {
             let message = format!(
-                "the message answers the call `{id}` in the name of `{}`, but it is one of `{called}`",
+                "the message answers the call `{id}` in the name of `{}`, but it is a call of `{called}`",
                 answer.name
             );
             return Err(Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("the answer to a call has its id and the name of its tool"));
+                .with_help("answer with the id of the call and the name of its tool"));
         }
     }
     Ok(())

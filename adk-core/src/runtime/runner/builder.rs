@@ -1,10 +1,10 @@
-//! What a runner is made of.
+//! [`RunnerBuilder`]: the settings of a [`Runner`].
 
-use super::cancel::Driven;
-use super::parts::Parts;
-use super::recover::{self, Known};
+use super::cancel::DrivenRuns;
+use super::parts::StoreParts;
+use super::recover::{self, NamedWorkflow};
 use super::store::Store;
-use super::{Runner, Shared};
+use super::{Runner, RunnerShared};
 #[cfg(doc)]
 use crate::models::model::Model;
 use crate::models::model::{ModelProvider, ModelRef, RateLimit};
@@ -23,7 +23,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A [`Runner`] to be configured. Without any setting it keeps everything in memory and has no model.
+/// Builder for a [`Runner`]. Without settings, the runner keeps all data in memory and has no
+/// model.
 pub struct RunnerBuilder<P, R = NoResources> {
     app: String,
     model: Option<ModelRef>,
@@ -31,12 +32,12 @@ pub struct RunnerBuilder<P, R = NoResources> {
     limits: HashMap<String, RateLimit>,
     prices: Option<Arc<Prices>>,
     provider: Option<Arc<dyn ModelProvider>>,
-    store: Parts,
-    /// What replaces parts of the store.
-    parts: Parts,
+    store: StoreParts,
+    /// Parts that replace parts of the store.
+    parts: StoreParts,
     plugins: Plugins,
     config: RunConfig,
-    workflows: Vec<Arc<dyn Known>>,
+    workflows: Vec<Arc<dyn NamedWorkflow>>,
     resources: SharedResources,
     types: PhantomData<fn() -> (P, R)>,
 }
@@ -50,8 +51,8 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             limits: HashMap::new(),
             prices: None,
             provider: None,
-            store: Parts::default(),
-            parts: Parts::default(),
+            store: StoreParts::default(),
+            parts: StoreParts::default(),
             plugins: Plugins::default(),
             config: RunConfig::default(),
             workflows: Vec::new(),
@@ -60,9 +61,10 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         }
     }
 
-    /// What tools and agents take from the program: a struct with `#[derive(adk::Resources)]`, of which each field is given
-    /// by its type. A workflow that takes what `resources` does not give is not run, which rustc says (`resource-missing`).
-    /// Workflows that take something are [added](Self::workflow) after it.
+    /// Sets the resources that tools and agents take from the program: a struct with
+    /// `#[derive(adk::Resources)]`. Tools and agents receive its fields by type. rustc refuses to
+    /// run a workflow that takes a resource that `resources` does not contain (`resource-missing`).
+    /// [Add](Self::workflow) workflows that take resources after this call.
     #[must_use]
     pub fn resources<R: Resources>(self, resources: R) -> RunnerBuilder<P, R> {
         RunnerBuilder {
@@ -84,128 +86,137 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
 }
 
 impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
-    /// The name of the app: sessions and `app:` state belong to it. Default `app`.
+    /// Sets the name of the app. Sessions and `app:` state belong to an app. Default `app`.
     #[must_use]
     pub fn app_name(mut self, name: impl Into<String>) -> Self {
         self.app = name.into();
         self
     }
 
-    /// The model of all agents that name none: by name, such as `"gemini-2.5-flash"`, or by value.
+    /// Sets the model of all agents without a model of their own: by name, such as
+    /// `"gemini-2.5-flash"`, or by value.
     #[must_use]
     pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// The models that are asked in this order when a call has failed for good, or was refused for load (429, 5xx), by all agents
-    /// that name none themselves. Never after a part of an answer was handed on.
+    /// Sets the fallback models of all agents without a model of their own. The runner calls them
+    /// in this order when a call has finally failed, or was refused because of load (429, 5xx), but
+    /// not after a part of the reply was streamed.
     #[must_use]
     pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.fallback = models.into_iter().map(Into::into).collect();
         self
     }
 
-    /// What a provider may be asked by all runs together, such as `"openai"` or `"gcp.gemini"`: see [`Model::provider`]. Default: no limit.
+    /// Limits the requests that all runs together send to a provider, such as `"openai"` or
+    /// `"gcp.gemini"`: see [`Model::provider`]. Default: no limit.
     #[must_use]
     pub fn rate_limit(mut self, provider: impl Into<String>, limit: RateLimit) -> Self {
         self.limits.insert(provider.into(), limit);
         self
     }
 
-    /// What models cost, for `Outcome::usage.cost` and for budgets in money. Default: none, then nothing has a cost, and a budget
-    /// in money is an error of the run.
+    /// Sets the prices of models, for `Outcome::usage.cost` and for budgets in money. By default,
+    /// no call has a cost, and a budget in money is an error of the run.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
         self.prices = Some(Arc::new(prices));
         self
     }
 
-    /// Where models are looked up by name, in place of the default.
+    /// Sets the provider that looks up models by name, in place of the default.
     #[must_use]
     pub fn model_provider(mut self, provider: impl ModelProvider) -> Self {
         self.provider = Some(Arc::new(provider));
         self
     }
 
-    /// The store of sessions, runs, waits, artifacts and memory. Default: none. Then sessions and artifacts are kept in
-    /// memory, runs end with their streams, and memory is not kept.
+    /// Sets the store of sessions, runs, waits, artifacts and memory. Without a store, sessions and
+    /// artifacts are kept in memory, runs end with their streams, and memory is not kept.
     ///
-    /// [`session_store`](Self::session_store), [`engine`](Self::engine), [`artifact_store`](Self::artifact_store) and
-    /// [`memory_service`](Self::memory_service) each replace one part of it, whether they are called before or after.
+    /// [`session_store`](Self::session_store), [`engine`](Self::engine),
+    /// [`artifact_store`](Self::artifact_store) and [`memory_service`](Self::memory_service) each
+    /// replace one part of the store. The order of the calls does not matter.
     #[must_use]
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Parts::from(&store);
+        self.store = StoreParts::from(&store);
         self
     }
 
-    /// Replaces the sessions of the [store](Self::store), and nothing else. Runs write events into sessions of the
-    /// [location](SessionStore::location) of their engine only, so sessions in a database also need its
-    /// [`engine`](Self::engine).
+    /// Replaces only the sessions of the [store](Self::store). Runs write events only into sessions
+    /// of the [location](SessionStore::location) of their engine, so sessions in a database also
+    /// need its [`engine`](Self::engine).
     #[must_use]
     pub fn session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
         self.parts.sessions = Some(store.into());
         self
     }
 
-    /// Replaces the artifacts of the [store](Self::store), and nothing else. Without both, artifacts are kept in memory if
-    /// runs are as well. With an engine that [is durable](Retention::Durable) they would not last as long as the runs that
-    /// saved them, so each save is refused with an error of kind [`ErrorKind::NoArtifactStore`]. `MemoryArtifacts::new()`
-    /// given here is taken as it is: then artifacts are lost with the process, by choice.
+    /// Replaces only the artifacts of the [store](Self::store). Without both, artifacts are kept in
+    /// memory if runs are also kept in memory. With an engine that [is
+    /// durable](Retention::Durable), artifacts in memory would be lost before the runs that saved
+    /// them, so each save fails with an error of kind [`ErrorKind::NoArtifactStore`]. A program
+    /// that accepts the loss passes `MemoryArtifacts::new()` here.
     #[must_use]
     pub fn artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
         self.parts.artifacts = Some(store.into());
         self
     }
 
-    /// Replaces the memory across sessions of the [store](Self::store), and nothing else. Without both, nothing is
-    /// remembered, and a search is an error of kind [`ErrorKind::NoMemoryService`].
+    /// Replaces only the memory across sessions of the [store](Self::store). Without both, the
+    /// runner keeps no memory, and a search fails with an error of kind
+    /// [`ErrorKind::NoMemoryService`].
     #[must_use]
     pub fn memory_service(mut self, service: impl Into<Arc<dyn MemoryService>>) -> Self {
         self.parts.memory = Some(service.into());
         self
     }
 
-    /// Replaces the engine of the [store](Self::store), which keeps runs and their waits, and nothing else. An engine of a
-    /// database also needs its [`session_store`](Self::session_store). Without both, runs end with their streams;
-    /// [`MemoryJournal`](crate::engine::MemoryJournal) keeps them in memory.
+    /// Replaces only the engine of the [store](Self::store), which keeps runs and their waits. An
+    /// engine of a database also needs its [`session_store`](Self::session_store). Without both,
+    /// runs end with their streams; [`MemoryJournal`](crate::engine::MemoryJournal) keeps them in
+    /// memory.
     #[must_use]
     pub fn engine(mut self, engine: impl Engine) -> Self {
         self.parts.engine = Some(Arc::new(engine));
         self
     }
 
-    /// Adds a plugin: called in every run, after earlier plugins.
+    /// Adds a plugin. Every run calls it after the plugins that were added before.
     #[must_use]
     pub fn plugin(mut self, plugin: impl Plugin) -> Self {
         self.plugins.0.push(Arc::new(plugin));
         self
     }
 
-    /// A workflow whose runs [`recover`](Runner::recover) takes up again: it is found by its name. One that the program
-    /// runs as well is given in an `Arc`.
+    /// Adds a workflow whose runs [`recover`](Runner::recover) resumes by name. If the program also
+    /// runs the workflow itself, pass it in an `Arc`.
     #[must_use]
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
-        self.workflows.push(recover::known(Arc::new(workflow)));
+        self.workflows.push(recover::named_workflow(Arc::new(workflow)));
         self
     }
 
-    /// The settings of runs that bring none of their own.
+    /// Sets the default settings of runs.
     #[must_use]
     pub fn config(mut self, config: RunConfig) -> Self {
         self.config = config;
         self
     }
 
-    /// The runner.
+    /// Builds the runner.
     ///
     /// # Errors
-    /// When the stores do not fit: sessions, runs and artifacts that are kept in different
-    /// [locations](crate::session::Location) would lose data; the error names the missing call.
+    /// Fails when sessions, runs and artifacts are kept in different
+    /// [locations](crate::session::Location), because data would be lost; the error names the
+    /// missing call.
     ///
-    /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
-    /// feature that knows model names; when the app is called `user`, or by a name that [cannot be
-    /// kept](crate::store::session::SessionKey::check); when two plugins have one name.
+    /// Also fails when the model's name is unknown, when its provider's key is missing, or when the
+    /// crate was built without a feature that knows model names; when the app is called `user` or
+    /// its name [cannot be stored](crate::store::session::SessionKey::check); and when two plugins
+    /// have the same name.
     pub fn build(self) -> Result<Runner<P, R>> {
         if self.app.is_empty() || self.app == "user" {
             let message = format!("`{}` cannot be the name of an app", self.app);
@@ -214,17 +225,17 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             );
         }
         check_id("app name", &self.app)?;
-        if let Some(name) = self.plugins.repeated() {
+        if let Some(name) = self.plugins.repeated_name() {
             let message = format!("two plugins are called `{name}`");
             return Err(Error::new(ErrorKind::Config, message)
-                .with_help("give each another name: its `Plugin::name` says it"));
+                .with_help("return another name from `Plugin::name` of one of them"));
         }
         let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
         let mut models = Models::new(provider);
         models.set_default(self.model.as_ref(), &self.fallback)?;
         models.set_limits(self.limits);
         let stores = self.parts.with_defaults(self.store)?;
-        let shared = Shared {
+        let shared = RunnerShared {
             app: self.app,
             tenant_of: None,
             sessions: stores.sessions,
@@ -239,7 +250,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             }),
             config: self.config,
             workflows: self.workflows,
-            driven: Arc::new(Driven::default()),
+            driven: Arc::new(DrivenRuns::default()),
         };
         Ok(Runner { shared: Arc::new(shared), types: PhantomData })
     }

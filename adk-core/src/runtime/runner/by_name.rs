@@ -1,8 +1,9 @@
-//! Workflows that are known by their names, with inputs and outputs as JSON: what a server runs.
+//! [`KnownWorkflow`]: workflows that a runner finds by name, with inputs and outputs as
+//! JSON. Servers run workflows this way.
 
-use super::recover::{self, Known};
+use super::recover::{self, NamedWorkflow};
 use super::request::RunRequest;
-use super::{Runner, SessionHandle, Shared, accept};
+use super::{Runner, RunnerShared, SessionHandle, accept};
 #[cfg(doc)]
 use crate::ErrorKind;
 use crate::models::model::NoProvider;
@@ -19,76 +20,79 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A workflow that a runner knows by its name.
+/// Workflow that a runner finds by name.
 #[derive(Clone)]
 pub struct KnownWorkflow {
-    known: Arc<dyn Known>,
-    /// The inputs of [`with_inputs`](Self::with_inputs).
-    given: Arc<Map<String, Value>>,
+    known: Arc<dyn NamedWorkflow>,
+    /// Values of [`with_inputs`](Self::with_inputs).
+    fixed_inputs: Arc<Map<String, Value>>,
 }
 
 impl KnownWorkflow {
-    /// Its name.
+    /// Returns the name of the workflow.
     pub fn name(&self) -> &str {
         self.known.workflow().meta().name
     }
 
-    /// What its doc comment says; empty without one.
+    /// Returns the doc comment of the workflow; empty without one.
     pub fn description(&self) -> &str {
         self.known.workflow().meta().description
     }
 
-    /// Its tree.
+    /// Returns the tree of the workflow.
     pub fn spec(&self) -> Spec<'_> {
         let meta = self.known.workflow().meta();
         Spec::new(meta.name, meta.description, meta.steps)
     }
 
-    /// The workflow as an agent.
+    /// Returns the workflow as an agent.
     pub fn agent(&self) -> &dyn DynAgent {
         self.known.workflow()
     }
 
-    /// Gives values to inputs, which requests then may not give: they are not in the [`form`](Self::form).
-    /// [`complete`](Self::complete) adds them to an input. Names that no input has are ignored.
+    /// Fixes the values of inputs. Requests may not give these inputs, and the [`form`](Self::form)
+    /// omits them. [`complete`](Self::complete) adds the values to an input. Names that do not
+    /// belong to an input are ignored.
     #[must_use]
     pub fn with_inputs(mut self, values: impl IntoIterator<Item = (String, Value)>) -> Self {
         let form = self.known.form();
         let is_input = |name: &str| form.inputs().iter().any(|input| *input.key == *name);
         let values = values.into_iter().filter(|(name, _)| is_input(name));
-        Arc::make_mut(&mut self.given).extend(values);
+        Arc::make_mut(&mut self.fixed_inputs).extend(values);
         self
     }
 
-    /// Whether [`with_inputs`](Self::with_inputs) gives this input.
+    /// Returns whether [`with_inputs`](Self::with_inputs) fixed the value of this input.
     pub fn gives_input(&self, name: &str) -> bool {
-        self.given.contains_key(name)
+        self.fixed_inputs.contains_key(name)
     }
 
-    /// The input of a request, with the values of [`with_inputs`](Self::with_inputs): what a run takes.
+    /// Returns the complete input of a run: the input of a request with the values of
+    /// [`with_inputs`](Self::with_inputs).
     pub fn complete(&self, input: Value) -> Value {
-        let given = || self.given.iter().map(|(key, value)| (key.clone(), value.clone()));
+        let fixed = || self.fixed_inputs.iter().map(|(key, value)| (key.clone(), value.clone()));
         match input {
             Value::Object(mut fields) => {
-                fields.extend(given());
+                fields.extend(fixed());
                 Value::Object(fields)
             }
-            Value::Null if !self.given.is_empty() => given().collect(),
+            Value::Null if !self.fixed_inputs.is_empty() => fixed().collect(),
             other => other,
         }
     }
 
-    /// Its inputs and outputs with their JSON schemas. Inputs of [`with_inputs`](Self::with_inputs) are left out.
+    /// Returns the inputs and outputs with their JSON schemas, without the inputs of
+    /// [`with_inputs`](Self::with_inputs).
     pub fn form(&self) -> Form {
         self.known.form().without_inputs(|key| self.gives_input(key))
     }
 
-    /// What its steps ask people: each `await`, in the order of the tree.
+    /// Returns the questions that the workflow asks users: each `await`, in the order of the tree.
     pub fn questions(&self) -> Vec<KnownQuestion> {
         let spec = self.spec();
         let nodes = spec.nodes();
         let questions = nodes.iter().filter(|node| node.kind == NodeKind::Await).map(|node| {
-            let mut names = accept::names(&nodes, node);
+            let mut names = accept::node_names(&nodes, node);
             names.reverse();
             let schema = node.schema.and_then(|schema| serde_json::from_str(&schema.text()?).ok());
             KnownQuestion {
@@ -101,17 +105,17 @@ impl KnownWorkflow {
         questions.collect()
     }
 
-    /// Whether an `await` or a tool of it names in `by` others than the user who began the run. Tools of toolsets are unknown
-    /// here.
+    /// Returns whether an `await` or a tool names in `by` another user than the one who began the
+    /// run. The tools of toolsets are not known here.
     pub fn asks_others(&self) -> bool {
         let asks = |tools: &[ToolMeta<'_>]| tools.iter().any(|tool| tool.by.is_some());
         let is_asked = |node: &Node<'_>| node.by.is_some() || asks(node.tools);
         asks(self.known.workflow().meta().tools) || self.spec().nodes().iter().any(is_asked)
     }
 
-    /// What is wrong with the input of a request, field by field; nothing with one that fits.
+    /// Returns the mistakes in the input of a request, field by field; empty for a valid input.
     pub fn check(&self, input: &Value) -> Vec<FieldFault> {
-        if self.given.is_empty() {
+        if self.fixed_inputs.is_empty() {
             return self.known.check(input);
         }
         let named = input.as_object().into_iter().flat_map(Map::keys).filter(|key| self.gives_input(key));
@@ -119,8 +123,9 @@ impl KnownWorkflow {
         named.chain(self.known.check(&self.complete(input.clone()))).collect()
     }
 
-    /// The input that a message says. A text is the value of the input, where there is one that has to be given or one at all;
-    /// where there are more, the text is JSON with all of them. A workflow without inputs takes any message.
+    /// Returns the input that a message contains. A text is the value of the only required input,
+    /// or of the only input. If the workflow has several such inputs, the text is JSON with all of
+    /// them. A workflow without inputs accepts any message.
     pub fn input_of(&self, message: &Content) -> Value {
         let (form, text) = (self.form(), message.text());
         let required: Vec<_> = form.inputs().iter().filter(|input| input.is_required).collect();
@@ -131,7 +136,8 @@ impl KnownWorkflow {
             _ => return serde_json::from_str(&text).unwrap_or(Value::String(text)),
         };
         let json = serde_json::from_str(&text).ok();
-        // What is JSON of all inputs is taken so; else it is the one input, as it is or, for another type than text, as JSON.
+        // A JSON object that contains the input is the whole input. Any other text is the value of
+        // the input: as it is for a text input, otherwise as JSON.
         if let Some(Value::Object(fields)) = &json
             && fields.contains_key(&*one.key)
         {
@@ -143,17 +149,18 @@ impl KnownWorkflow {
     }
 }
 
-/// What a step of a workflow asks people.
+/// Question that a step of a workflow asks users.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KnownQuestion {
-    /// The names in its path, without rounds: `review/decision`. Those of a wait are the same.
+    /// Names in the path of the step, without rounds: `review/decision`. The path of a wait has the
+    /// same names.
     pub path: String,
-    /// What is asked, with its placeholders.
+    /// Text of the question, with its placeholders.
     pub question: String,
-    /// The JSON schema of the answer; null where it is not known.
+    /// JSON schema of the answer; null if it is not known.
     pub schema: Value,
-    /// Who may answer; `None` for the user who began the run.
+    /// Users who may answer; `None` for the user who began the run.
     pub by: Option<AnsweredBy>,
 }
 
@@ -164,126 +171,133 @@ impl fmt::Debug for KnownWorkflow {
 }
 
 impl<P, R> Runner<P, R> {
-    /// The workflows of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), in the order in which they were added.
+    /// Returns the workflows of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), in the
+    /// order in which they were added.
     pub fn workflows(&self) -> impl Iterator<Item = KnownWorkflow> + '_ {
         let known = self.shared.workflows.iter().cloned();
-        known.map(|known| KnownWorkflow { known, given: Arc::default() })
+        known.map(|known| KnownWorkflow { known, fixed_inputs: Arc::default() })
     }
 
-    /// The settings of its runs, unless a run has its own.
+    /// Returns the settings of runs that do not set their own.
     pub fn config(&self) -> &RunConfig {
         &self.shared.config
     }
 
-    /// The same runner with one more workflow that is known by its name, in place of one that has the name already.
+    /// Returns the same runner with another workflow that it finds by name. The workflow replaces
+    /// an earlier one with that name.
     #[must_use]
     pub fn with_workflow<W: Workflow + Needs<R> + 'static>(&self, workflow: W) -> Self {
-        let mut shared = Shared::clone(&self.shared);
-        let known = recover::known(Arc::new(workflow));
+        let mut shared = RunnerShared::clone(&self.shared);
+        let known = recover::named_workflow(Arc::new(workflow));
         shared.workflows.retain(|other| other.workflow().meta().name != known.workflow().meta().name);
         shared.workflows.push(known);
         Self { shared: Arc::new(shared), types: PhantomData }
     }
 
-    /// The same runner for those who know its workflows by name alone. Where its engine keeps no runs, theirs are kept in
-    /// memory, so that they are listed, answered and cancelled until the process ends.
+    /// Returns the same runner for callers that know its workflows only by name. If its engine does
+    /// not keep runs, the new runner keeps them in memory, so that they can be listed, answered and
+    /// cancelled until the process ends.
     #[must_use]
     pub fn by_name(&self) -> Runner<NoProvider, NoResources> {
         let mut shared = self.shared.clone();
         if !shared.engine.records() {
             let engine = Arc::new(MemoryJournal::new());
-            shared = Arc::new(Shared { engine, ..Shared::clone(&shared) });
+            shared = Arc::new(RunnerShared { engine, ..RunnerShared::clone(&shared) });
         }
         Runner { shared, types: PhantomData }
     }
 
-    /// The same runner for another app, a tenant: with its own sessions, runs and state. What its process leaves is resumed by
-    /// the [`watch`](Self::watch) and [`recover`](Self::recover) of this runner too.
+    /// Returns the same runner for another app, a tenant, with its own sessions, runs and state.
+    /// When the process ends, the [`watch`](Self::watch) and [`recover`](Self::recover) of this
+    /// runner also resume the runs of the tenant.
     #[must_use]
     pub fn for_app(&self, name: impl Into<String>) -> Self {
         Self { shared: Arc::new(self.shared.for_app(name)), types: PhantomData }
     }
 
-    /// The same runner on another engine, with sessions from elsewhere: for an [`Engine`] above that of this runner
-    /// and executes its runs.
+    /// Returns the same runner on another engine and other sessions. An [`Engine`] that wraps the
+    /// engine of this runner uses it to execute its runs.
     #[must_use]
     pub fn driven_by(
         &self,
         engine: Arc<dyn Engine>,
         sessions: Arc<dyn SessionStore>,
     ) -> Runner<NoProvider, NoResources> {
-        let shared = Shared { engine, sessions, ..Shared::clone(&self.shared) };
+        let shared = RunnerShared { engine, sessions, ..RunnerShared::clone(&self.shared) };
         Runner { shared: Arc::new(shared), types: PhantomData }
     }
 
-    /// What makes its runs survive.
+    /// Returns the engine, which keeps the runs.
     pub fn engine(&self) -> &Arc<dyn Engine> {
         &self.shared.engine
     }
 
-    /// Where its sessions are kept.
+    /// Returns the store of the sessions.
     pub fn session_store(&self) -> &Arc<dyn SessionStore> {
         &self.shared.sessions
     }
 
-    /// Runs what another process has handed over: what an engine calls that drives a [`RunTask`]. Its output is JSON.
+    /// Requests the execution of a run that another process has handed over. An engine that
+    /// executes a [`RunTask`] calls this method. The output is JSON.
     ///
     /// # Errors
-    /// When the runner does not know the workflow; [`ErrorKind::TopologyChanged`] when it knows it in a shape that does not
-    /// fit that of the process that has handed it over.
+    /// Fails when the runner does not know the workflow. Fails with [`ErrorKind::TopologyChanged`]
+    /// when the shape of the workflow does not fit the shape in the other process.
     pub fn begin(&self, task: RunTask) -> Result<RunRequest<'static, Value>> {
-        let known = self.shared.named(&task.workflow)?;
+        let known = self.shared.require_workflow(&task.workflow)?;
         known.begin(Arc::new(self.shared.for_app(&task.session.app)), task)
     }
 
-    /// Asks for a branch of a run that is driven elsewhere, as [`branch`](Self::branch) does, by the name of the workflow.
+    /// Requests a branch of a run that another process drives, as [`branch`](Self::branch) does, by
+    /// the name of the workflow.
     ///
     /// # Errors
-    /// When the runner does not know the workflow.
+    /// Fails when the runner does not know the workflow.
     pub fn branch_by_name(&self, task: BranchTask) -> Result<RunRequest<'static, BranchEnd>> {
-        let known = self.shared.named(&task.workflow)?;
+        let known = self.shared.require_workflow(&task.workflow)?;
         Ok(known.branch(self.shared.clone(), task))
     }
 
-    /// Takes a run up again, as [`resume`](Self::resume) does, by the name of its workflow. Its output is JSON.
+    /// Resumes a run, as [`resume`](Self::resume) does, by the name of its workflow. The output is
+    /// JSON.
     ///
     /// # Errors
-    /// When the runner does not know the workflow. When the request is awaited or streamed: those of
-    /// [`resume`](Self::resume).
+    /// Fails when the runner does not know the workflow. Awaiting or streaming the request fails as
+    /// [`resume`](Self::resume) does.
     pub fn resume_by_name(&self, run: &RunInfo) -> Result<RunRequest<'static, Value>> {
-        Ok(self.shared.named(&run.workflow)?.resume(self.shared.clone(), run.run_id))
+        Ok(self.shared.require_workflow(&run.workflow)?.resume(self.shared.clone(), run.run_id))
     }
 }
 
 impl<R> SessionHandle<R> {
-    /// Asks for a run of a workflow that the runner knows by its name, with its input as JSON: an object with a field for
-    /// each input; those with a default may be left out. Its output is JSON: null for none, the value for one, else
-    /// an object.
+    /// Requests a run of a workflow that the runner finds by name, with its input as JSON: an
+    /// object with a field for each input. Inputs with a default may be omitted. The output is
+    /// JSON: null for no output, the value for one output, otherwise an object.
     ///
     /// # Errors
-    /// When the runner does not know the workflow; [`ErrorKind::InputInvalid`] when the input does not fit, which says every
-    /// field.
+    /// Fails when the runner does not know the workflow. Fails with [`ErrorKind::InputInvalid`]
+    /// when the input does not fit; the error names every wrong field.
     pub fn run_by_name(&self, workflow: &str, input: Value) -> Result<RunRequest<'static, Value>> {
-        let known = self.shared.named(workflow)?;
+        let known = self.shared.require_workflow(workflow)?;
         known
             .run(self.shared.clone(), self.key.clone(), input)
             .map_err(|faults| form::input_error(workflow, &faults))
     }
 }
 
-impl Shared {
-    fn named(&self, workflow: &str) -> Result<&Arc<dyn Known>> {
-        self.known(workflow).ok_or_else(|| self.unknown_workflow(workflow))
+impl RunnerShared {
+    fn require_workflow(&self, workflow: &str) -> Result<&Arc<dyn NamedWorkflow>> {
+        self.find_workflow(workflow).ok_or_else(|| self.unknown_workflow(workflow))
     }
 }
 
-/// A workflow with inputs and outputs as JSON.
-pub(super) struct AsJson<W: Workflow> {
+/// Workflow with inputs and outputs as JSON.
+pub(super) struct JsonWorkflow<W: Workflow> {
     workflow: Arc<W>,
     outputs: Arc<[Name]>,
 }
 
-impl<W: Workflow> AsJson<W> {
+impl<W: Workflow> JsonWorkflow<W> {
     pub(super) fn new(workflow: Arc<W>) -> Self {
         let form = describe(&*workflow);
         let outputs = form.outputs().iter().map(|output| output.key.clone()).collect();
@@ -291,7 +305,7 @@ impl<W: Workflow> AsJson<W> {
     }
 }
 
-impl<W: Workflow> Workflow for AsJson<W> {
+impl<W: Workflow> Workflow for JsonWorkflow<W> {
     type Input = W::Input;
     type Output = Value;
 
@@ -322,14 +336,14 @@ impl<W: Workflow> Workflow for AsJson<W> {
     }
 }
 
-/// The form of a workflow, without an input.
+/// Returns the form of a workflow, without an input.
 pub(super) fn describe<W: Workflow + ?Sized>(workflow: &W) -> Form {
     let mut form = Form::default();
     workflow.form(&mut form);
     form
 }
 
-/// The input of a workflow, or what is wrong with it.
+/// Reads the input of a workflow, or returns its mistakes.
 pub(super) fn read<W: Workflow + ?Sized>(workflow: &W, input: Value) -> Result<W::Input, Vec<FieldFault>> {
     let mut form = describe(workflow).with_input(input);
     let read = workflow.form(&mut form);

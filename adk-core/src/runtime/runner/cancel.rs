@@ -1,9 +1,9 @@
-//! Runs that are ended from outside.
+//! [`Runner::cancel`]: ends runs from outside.
 //!
-//! A store cancels a run by taking its claim away. The process that drives it finds that out at its next commit, and at once
-//! when it is this one.
+//! A store cancels a run by ending its claim. The driving process notices the cancellation at its
+//! next commit. In this process, the run also ends immediately.
 
-use super::{Runner, Shared};
+use super::{Runner, RunnerShared};
 use crate::runtime::run::Run;
 use crate::store::engine::{ClaimId, RunFilter, RunState, RunStatus, refuse};
 use crate::sync::lock;
@@ -12,35 +12,36 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::Notify;
 
-/// The runs that streams of this runner drive, by their claims.
+/// Runs that streams of this runner drive, by claim.
 #[derive(Default)]
-pub(crate) struct Driven(Mutex<BTreeMap<ClaimId, CancelTarget>>);
+pub(crate) struct DrivenRuns(Mutex<BTreeMap<ClaimId, CancelTarget>>);
 
-/// What ends a run.
+/// Target of a cancellation.
 #[derive(Clone)]
 enum CancelTarget {
     Run(Weak<Run>),
-    /// It waits for its turn.
+    /// Run that waits for its turn.
     Queued(Arc<Notify>),
 }
 
-/// A run is driven here, for as long as this lives.
-pub(super) struct Driving {
-    shared: Arc<Shared>,
+/// Guard that lists a run as driven by this runner until it is dropped.
+pub(super) struct DriveGuard {
+    shared: Arc<RunnerShared>,
     claim: ClaimId,
 }
 
-impl Driving {
-    pub(super) fn new(shared: &Arc<Shared>, run: &Arc<Run>) -> Self {
+impl DriveGuard {
+    pub(super) fn new(shared: &Arc<RunnerShared>, run: &Arc<Run>) -> Self {
         Self::insert(shared, run.claim, CancelTarget::Run(Arc::downgrade(run)))
     }
 
-    /// A run that waits for its turn, and is cancelled by this notification. The number is that of no claim.
-    pub(super) fn queued(shared: &Arc<Shared>, run: RunId, cancelled: Arc<Notify>) -> Self {
+    /// Lists a run that waits for its turn and is cancelled by this notification. No claim has the
+    /// number of this entry.
+    pub(super) fn for_queued(shared: &Arc<RunnerShared>, run: RunId, cancelled: Arc<Notify>) -> Self {
         Self::insert(shared, ClaimId::chosen(run), CancelTarget::Queued(cancelled))
     }
 
-    fn insert(shared: &Arc<Shared>, claim: ClaimId, target: CancelTarget) -> Self {
+    fn insert(shared: &Arc<RunnerShared>, claim: ClaimId, target: CancelTarget) -> Self {
         lock(&shared.driven.0).insert(claim, target);
         Self { shared: shared.clone(), claim }
     }
@@ -59,24 +60,26 @@ impl CancelTarget {
     }
 }
 
-impl Drop for Driving {
+impl Drop for DriveGuard {
     fn drop(&mut self) {
         lock(&self.shared.driven.0).remove(&self.claim);
     }
 }
 
 impl<P, R> Runner<P, R> {
-    /// Cancels a run, in whatever process it is driven: it ends with an error of kind [`ErrorKind::Cancelled`], all its branches
-    /// with it, and what it has committed stays. In this runner it ends at once, also in the middle of a model call; in
-    /// another process at its next commit. A run that waits for people ends at once, and its waits with it. A run that waits for
-    /// the turn of its session never begins.
+    /// Cancels a run, whichever process drives it. The run and all its branches end with an error
+    /// of kind [`ErrorKind::Cancelled`]; its committed events stay. A run of this runner ends
+    /// immediately, even during a model call. A run in another process ends at its next commit. A
+    /// run that waits for users ends immediately, with its waits. A run that waits for the turn of
+    /// its session never begins.
     ///
-    /// A cancelled run is not taken up again. Returns the status that the run has now:
-    /// [`Cancelled`](RunStatus::Cancelled), also when it was cancelled before, or its end when it had ended, which changes
-    /// nothing.
+    /// A cancelled run cannot be resumed. Returns the current status of the run:
+    /// [`Cancelled`](RunStatus::Cancelled), also when it was cancelled before. If the run had
+    /// already ended, returns its end and changes nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`]; [`ErrorKind::Config`] when the engine keeps no runs; when the store fails.
+    /// Fails with [`ErrorKind::UnknownRun`], with [`ErrorKind::Config`] when the engine does not
+    /// keep runs, or when the store fails.
     pub async fn cancel(&self, run: RunId) -> Result<RunStatus> {
         let registry = self.shared.engine.registry_for(|| format!("cancel run `{run}`"))?;
         let status = registry.cancel(&self.shared.app, run).await?;
@@ -91,11 +94,12 @@ impl<P, R> Runner<P, R> {
         Ok(status)
     }
 
-    /// Cancels the runs that a filter selects and that have not ended, such as all those of a user. Returns those that are
-    /// cancelled now, in the order of the filter.
+    /// Cancels the unfinished runs that a filter selects, such as all runs of a user. Returns the
+    /// runs that this call cancelled, in the order of the filter.
     ///
     /// # Errors
-    /// As [`cancel`](Self::cancel); what was cancelled until then stays so.
+    /// Fails as [`cancel`](Self::cancel) does. Runs that were cancelled before the error stay
+    /// cancelled.
     pub async fn cancel_where(&self, filter: &RunFilter) -> Result<Vec<RunId>> {
         let mut open = filter.clone();
         if open.state == RunState::Any {
@@ -111,21 +115,21 @@ impl<P, R> Runner<P, R> {
     }
 }
 
-/// Whether a store has refused a write since the claim is not the current one.
+/// Returns whether a store refused a write because the claim is not the current one.
 pub(super) fn is_fenced(error: &Error) -> bool {
     error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
 }
 
-/// What that means: the run was cancelled, another process drives it, or it cannot begin since its id is that of another run.
-/// Of a run that was cancelled it is stored what it has used.
-pub(super) async fn meaning(run: &Run, error: Error) -> Error {
+/// Explains the refused write of a run: the run was cancelled, another process drives it, or
+/// another run has its id. Stores the usage of a cancelled run.
+pub(super) async fn explain_fenced(run: &Run, error: Error) -> Error {
     if run.is_unknown() {
         return refuse::run_exists(run.id);
     }
     let Some(registry) = run.engine.registry() else { return error };
     match registry.runs(&run.session().key().app, &RunFilter::of_run(run.id)).await {
         Ok(runs) if runs.iter().any(|run| run.status == RunStatus::Cancelled) => {
-            // Refused in any case, since the claim is gone.
+            // The store refuses this end because the claim is gone, but adds the usage.
             let _ = registry.close(run.claim, RunStatus::Cancelled, run.usage()).await;
             refuse::cancelled(run.id)
         }

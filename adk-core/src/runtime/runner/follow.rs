@@ -1,75 +1,77 @@
-//! Runs that another process drives: handed over, and followed in the store.
+//! [`FollowedRun`]: a run that another process drives. The runner hands it over and reads its
+//! events from the store.
 
-use super::Shared;
-use super::open::found;
+use super::RunnerShared;
+use super::open::find_session;
 use crate::runtime::run::Run;
 use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// How long the store is let alone after it had news, and at most. Each look without news doubles it.
+/// Shortest and longest pause between two reads of the store. Each read without news doubles the
+/// pause.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(16), Duration::from_millis(512));
 
-/// How long the driver may take to say how a run has ended that has ended in the store.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time that the driver has to report the end of a run after the store contains it.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the driver tells when the run has ended or waits.
-type Told = BoxFuture<'static, Result<Option<RunReport>>>;
+/// Report of the driver, ready when the run has ended or waits.
+type DriverReport = BoxFuture<'static, Result<Option<RunReport>>>;
 
-/// A run that is followed: what is known of it so far.
-pub(super) struct Followed {
-    told: Option<Told>,
+/// State of a followed run.
+pub(super) struct FollowedRun {
+    driver_report: Option<DriverReport>,
     report: Option<RunReport>,
-    /// The place in the log that is read next.
+    /// Place in the log that is read next.
     next: u64,
 }
 
-/// Hands a run over; what the store knows of it at first, which may be that it is queued.
+/// Hands a run over to its driver and waits until the store contains it, possibly as queued.
 pub(super) async fn hand_over(
-    shared: &Shared,
+    shared: &RunnerShared,
     driver: &dyn RunDriver,
     task: RunTask,
-) -> Result<(DrivenRun, Followed)> {
+) -> Result<(DrivenRun, FollowedRun)> {
     let id = task.run_id;
-    let mut followed = Followed { told: Some(driver.begin(task)), report: None, next: 0 };
+    let mut followed = FollowedRun { driver_report: Some(driver.begin(task)), report: None, next: 0 };
     let mut pause = PAUSE.0;
     loop {
-        if let Some(driven) = driven(shared, id, u64::MAX).await? {
+        if let Some(driven) = driven_run(shared, id, u64::MAX).await? {
             return Ok((driven, followed));
         }
-        followed.look_after_begin(id, &mut pause).await?;
+        followed.wait_for_begin(id, &mut pause).await?;
     }
 }
 
-/// Follows a run that was handed over, from its first event.
+/// Follows a run that was just handed over, from its first event.
 pub(super) async fn from_first(
-    shared: &Shared,
+    shared: &RunnerShared,
     mut run: DrivenRun,
-    mut followed: Followed,
-) -> Result<(Run, Followed)> {
+    mut followed: FollowedRun,
+) -> Result<(Run, FollowedRun)> {
     let (id, mut pause) = (run.record.run_id, PAUSE.0);
     while run.status == RunStatus::Queued {
-        followed.look_after_begin(id, &mut pause).await?;
-        run = driven(shared, id, u64::MAX).await?.ok_or_else(|| refuse::unknown_run(id))?;
+        followed.wait_for_begin(id, &mut pause).await?;
+        run = driven_run(shared, id, u64::MAX).await?.ok_or_else(|| refuse::unknown_run(id))?;
     }
-    let run = begun(shared, run).await?;
+    let run = run_at_start(shared, run).await?;
     followed.next = run.began;
     Ok((run, followed))
 }
 
-/// Follows a run that was handed over before, from here on.
-pub(super) async fn take_up(
-    shared: &Shared,
+/// Follows a run that was handed over earlier, from its current event.
+pub(super) async fn resume(
+    shared: &RunnerShared,
     id: RunId,
     check: impl Fn(&DrivenRun) -> Result<()>,
-) -> Result<(Run, Followed)> {
+) -> Result<(Run, FollowedRun)> {
     let mut pause = PAUSE.0;
     let driven = loop {
-        let Some(driven) = driven(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
+        let Some(driven) = driven_run(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
         check(&driven)?;
         if driven.status != RunStatus::Queued {
             break driven;
@@ -78,81 +80,82 @@ pub(super) async fn take_up(
         pause = (pause * 2).min(PAUSE.1);
     };
     let events = driven.events.clone();
-    let run = begun(shared, driven).await?;
+    let run = run_at_start(shared, driven).await?;
     let mut next = run.began;
     for (_, stored) in events {
         next = stored.place + 1;
-        run.was_told(stored);
+        run.apply_committed(stored);
     }
-    Ok((run, Followed { told: None, report: None, next }))
+    Ok((run, FollowedRun { driver_report: None, report: None, next }))
 }
 
-async fn driven(shared: &Shared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
+async fn driven_run(shared: &RunnerShared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
     let registry = shared.engine.registry_for(|| format!("follow run `{id}`"))?;
     registry.driven(id, from).await
 }
 
-/// The run with the session as it was when it began.
-async fn begun(shared: &Shared, driven: DrivenRun) -> Result<Run> {
+/// Returns the run with the session as it was when the run began.
+async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
     let record = driven.record;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    let session = found(shared, &record.session, record.run_id).await?;
+    let session = find_session(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    let session = Arc::new(session.as_it_was(&record.state, begins));
+    let session = Arc::new(session.restored_at(&record.state, begins));
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.followed(&record);
+    run.follow(&record);
     Ok(run)
 }
 
-fn gone(run: RunId) -> Error {
-    let message = format!("run `{run}` has ended, and the store knows nothing of it");
-    Error::new(ErrorKind::Config, message).with_help("this process and its workers have to share one store")
+fn lost_run(run: RunId) -> Error {
+    let message = format!("run `{run}` has ended, but the store does not contain it");
+    Error::new(ErrorKind::Config, message).with_help("let this process and its workers share one store")
 }
 
-impl Followed {
-    /// Waits for a while, or until the driver has something to tell.
-    async fn look_after(&mut self, pause: &mut Duration) -> Result<()> {
-        let told = async {
-            match &mut self.told {
-                Some(told) => told.await,
+impl FollowedRun {
+    /// Waits for a pause, or until the driver reports.
+    async fn wait_for_news(&mut self, pause: &mut Duration) -> Result<()> {
+        let report = async {
+            match &mut self.driver_report {
+                Some(report) => report.await,
                 None => pending().await,
             }
         };
-        match timeout(*pause, told).await {
-            Ok(told) => (self.told, self.report) = (None, told?),
+        match timeout(*pause, report).await {
+            Ok(report) => (self.driver_report, self.report) = (None, report?),
             Err(_) => *pause = (*pause * 2).min(PAUSE.1),
         }
         Ok(())
     }
 
-    /// The same before the run has begun. One that has ended by then never begins.
-    async fn look_after_begin(&mut self, run: RunId, pause: &mut Duration) -> Result<()> {
+    /// Waits for news of a run that has not begun. A report at this point means that the run ended
+    /// without beginning.
+    async fn wait_for_begin(&mut self, run: RunId, pause: &mut Duration) -> Result<()> {
         if let Some(RunReport { end, .. }) = self.report.take() {
             end?;
-            return Err(gone(run));
+            return Err(lost_run(run));
         }
-        self.look_after(pause).await
+        self.wait_for_news(pause).await
     }
 
-    /// How the run has ended, which the driver says soon after the store. One that cannot be asked any more does not change
-    /// what is stored.
+    /// Returns the report of the driver, which follows soon after the end is stored. If the driver
+    /// cannot be reached, the stored end remains valid.
     async fn report(&mut self) -> Option<RunReport> {
-        if let Some(told) = self.told.take()
-            && let Ok(Ok(told)) = timeout(PATIENCE, told).await
+        if let Some(report) = self.driver_report.take()
+            && let Ok(Ok(report)) = timeout(REPORT_TIMEOUT, report).await
         {
-            self.report = told;
+            self.report = report;
         }
         self.report.take()
     }
 }
 
 /// Follows a run to its end.
-// No `async fn`, as for a root.
-pub(super) fn to_end(run: &Run, followed: Followed) -> BoxFuture<'_, Result<()>> {
-    Box::pin(ended(run, followed))
+// No `async fn`, for the same reason as `root::run_workflow`.
+pub(super) fn to_end(run: &Run, followed: FollowedRun) -> BoxFuture<'_, Result<()>> {
+    Box::pin(follow_events(run, followed))
 }
 
-async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
+async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
     let registry = run.engine.registry_for(|| format!("follow run `{}`", run.id))?;
     let mut pause = PAUSE.0;
     let (status, usage) = loop {
@@ -160,24 +163,24 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
         let driven = driven.ok_or_else(|| refuse::unknown_run(run.id))?;
         for (_, stored) in driven.events {
             (followed.next, pause) = (stored.place + 1, PAUSE.0);
-            let ticket = run.joined(stored, None);
-            run.outbox().taken(ticket).await;
+            let ticket = run.join_event(stored, None);
+            run.outbox().until_taken(ticket).await;
         }
         match driven.status {
             RunStatus::Queued | RunStatus::Running => {}
             RunStatus::Paused => park(run).await?,
             ended => break (ended, driven.usage),
         }
-        if followed.told.is_none() {
-            followed.told = told_again(run).await?;
+        if followed.driver_report.is_none() {
+            followed.driver_report = ask_driver(run).await?;
         }
-        followed.look_after(&mut pause).await?;
+        followed.wait_for_news(&mut pause).await?;
     };
     if status == RunStatus::Cancelled {
         return Err(refuse::cancelled(run.id));
     }
-    if followed.told.is_none() && followed.report.is_none() {
-        followed.told = told_again(run).await?;
+    if followed.driver_report.is_none() && followed.report.is_none() {
+        followed.driver_report = ask_driver(run).await?;
     }
     let report = followed.report().await;
     let (end, loops, used) = report
@@ -191,15 +194,15 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
     }
 }
 
-/// Asks the driver once more.
-async fn told_again(run: &Run) -> Result<Option<Told>> {
+/// Asks the driver for a report again.
+async fn ask_driver(run: &Run) -> Result<Option<DriverReport>> {
     let Some(driver) = run.engine.driver() else { return Ok(None) };
     let filter = RunFilter::of_run(run.id);
     let found = run.engine.runs(&run.session().key().app, &filter).await?;
     Ok(found.into_iter().next().map(|info| driver.follow(info)))
 }
 
-/// Ends the stream as paused, unless the run has gone on since.
+/// Ends the stream as paused, unless the run has continued in the meantime.
 async fn park(run: &Run) -> Result<()> {
     let filter = RunFilter::of_run(run.id);
     let open: Vec<Waiting> = run.engine.waiting(&run.session().key().app, &filter).await?;
@@ -207,6 +210,6 @@ async fn park(run: &Run) -> Result<()> {
         return Ok(());
     }
     let _waits: Vec<_> = open.into_iter().map(|waiting| run.add_waiting(waiting)).collect();
-    let _parked = Counted::new(&run.outbox().parked);
+    let _parked = CountGuard::new(&run.outbox().parked);
     pending().await
 }

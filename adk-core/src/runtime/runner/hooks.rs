@@ -1,24 +1,25 @@
-//! What plugins are asked and told of a run as a whole.
+//! Calls of plugin hooks that concern a whole run.
 
 use crate::runtime::callback;
 use crate::runtime::run::Context;
 use crate::{Content, Event, Name, Result};
 
-/// The message of the user as it is stored.
+/// Returns the message of the user as plugins change it.
 pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<Content> {
-    let mut own = cx.callback();
+    let mut own = cx.callback_context();
     own.refuse_updates("before the message of the user is committed");
-    let given = callback::on_user_message(&mut own, &message).await;
-    cx.give_back(own);
-    Ok(given?.unwrap_or(message))
+    let answer = callback::on_user_message(&mut own, &message).await;
+    cx.end_callback(own);
+    Ok(answer?.unwrap_or(message))
 }
 
-/// Whether a plugin has answered in place of the whole run. It speaks as `model`, since no agent has run.
+/// Returns whether a plugin answered in place of the whole run. The author of the answer is
+/// `model`, since no agent has run.
 pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
-    let mut own = cx.callback();
-    let given = callback::before_run(&mut own).await;
-    cx.give_back(own);
-    let Some(content) = given? else {
+    let mut own = cx.callback_context();
+    let answer = callback::before_run(&mut own).await;
+    cx.end_callback(own);
+    let Some(content) = answer? else {
         cx.flush().await?;
         return Ok(false);
     };
@@ -28,11 +29,11 @@ pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
     Ok(true)
 }
 
-/// The run has ended.
-pub(super) async fn ended(cx: &mut Context) -> Result<()> {
-    let mut own = cx.callback();
-    let told = callback::after_run(&mut own).await;
-    cx.give_back(own);
-    told?;
+/// Calls the plugins after the run.
+pub(super) async fn after_run(cx: &mut Context) -> Result<()> {
+    let mut own = cx.callback_context();
+    let result = callback::after_run(&mut own).await;
+    cx.end_callback(own);
+    result?;
     cx.flush().await
 }

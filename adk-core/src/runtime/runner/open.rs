@@ -1,11 +1,12 @@
-//! What a run works on: a session that is opened or made, a run that is taken up again, one that a branch was taken from.
+//! Sessions and runs before execution: opens or creates sessions, claims runs to resume, and
+//! restores the run of a remote branch.
 
-use super::Shared;
-use super::cancel::Driving;
+use super::RunnerShared;
+use super::cancel::DriveGuard;
 use super::queue::{QueuedRun, TurnWait};
-use super::request::Begun;
+use super::request::Execution;
 use super::root::Start;
-use super::stream::Opened;
+use super::stream::OpenedRun;
 use crate::runtime::run::{Run, RunConfig, SessionTurns};
 use crate::spec::Topology;
 use crate::store::engine::{BranchTask, ClaimedRun, RunFilter, RunRecord, refuse};
@@ -15,39 +16,43 @@ use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The run of a remote branch, as it was when the branch began.
-pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run> {
-    let session = found(shared, &task.session, task.run_id).await?;
+/// Returns the run of a remote branch, in its state when the branch began.
+pub(super) async fn branch_run(shared: &RunnerShared, task: &BranchTask) -> Result<Run> {
+    let session = find_session(shared, &task.session, task.run_id).await?;
     let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
     Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
 }
 
-pub(super) async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
-    shared.sessions.get(key).await?.ok_or_else(|| missing(key, run))
+pub(super) async fn find_session(
+    shared: &RunnerShared,
+    key: &SessionKey,
+    run: RunId,
+) -> Result<Arc<Session>> {
+    shared.sessions.get(key).await?.ok_or_else(|| missing_session(key, run))
 }
 
-pub(super) fn missing(key: &SessionKey, run: RunId) -> Error {
-    let message = format!("the session `{key}` of run `{run}` is not there");
+pub(super) fn missing_session(key: &SessionKey, run: RunId) -> Error {
+    let message = format!("session `{key}` of run `{run}` does not exist");
     Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
 }
 
-/// Claims a run, when the workflow is still of the shape that the run was begun with.
-pub(super) async fn claimed(
-    shared: &Arc<Shared>,
+/// Claims a run, unless the shape of the workflow no longer fits the run.
+pub(super) async fn claim_run(
+    shared: &Arc<RunnerShared>,
     id: RunId,
     shape: Option<(String, Topology)>,
-) -> Result<Opened> {
+) -> Result<OpenedRun> {
     let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
-    let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let check = move |record: &RunRecord| check_run(&app, shape.as_ref(), record);
     let wait = TurnWait::new(shared, id);
     let claimed = registry.claim(id, Arc::new(check)).await?;
-    make_again(shared, claimed, wait).await
+    resume_claimed(shared, claimed, wait).await
 }
 
-/// Whether a run is one of this app and of this workflow.
-pub(super) fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
-    // Another app may keep its runs in the same store. To this one they are not there.
+/// Checks that a run belongs to this app and this workflow, and that the shape still fits.
+pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
+    // Another app may keep its runs in the same store. This app must not see them.
     if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));
     }
@@ -56,31 +61,37 @@ pub(super) fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRe
         None => ("", &Topology::default()),
     };
     if record.workflow != *name {
-        let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
+        let message =
+            format!("run `{}` belongs to workflow `{}`, not to `{name}`", record.run_id, record.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message)
+            .with_help("resume it with the workflow that it belongs to"));
     }
-    shape_fits(name, record.run_id, &record.topology, now)
+    check_shape(name, record.run_id, &record.topology, now)
 }
 
-/// Whether a run that was begun with a workflow of that shape goes on with this one.
-pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology) -> Result<()> {
+/// Checks that a run of the earlier shape can continue with the current workflow.
+pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topology) -> Result<()> {
     if then.fits(now) {
         return Ok(());
     }
     let message =
-        format!("`{name}` is not of the shape any more that run `{run}` was begun with:\n{}", then.diff(now));
+        format!("`{name}` no longer has the shape with which run `{run}` began:\n{}", then.diff(now));
     Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
         "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
          tools and limits may change",
     ))
 }
 
-async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -> Result<Opened> {
+async fn resume_claimed(
+    shared: &Arc<RunnerShared>,
+    claimed: ClaimedRun,
+    wait: TurnWait,
+) -> Result<OpenedRun> {
     let record = &claimed.record;
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    let session = found(shared, &record.session, record.run_id).await?;
-    let turn = match place_of(&session, config.turns)? {
+    let session = find_session(shared, &record.session, record.run_id).await?;
+    let turn = match take_place(&session, config.turns)? {
         Some(TurnPlace::Now(turn)) => Some(turn),
         Some(TurnPlace::Later(turn)) => Some(wait.until(turn).await?),
         None => None,
@@ -92,65 +103,67 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -
         return queued.begin(turn, wait).await;
     }
     if let Some(turn) = &turn {
-        turn.of(record.run_id);
+        turn.set_holder(record.run_id);
     }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
-    // What an engine tells again comes on top of what there was.
+    // An engine that re-executes runs delivers the recorded events again, on top of the state that
+    // the run began with.
     let session =
-        if claimed.starts_over { Arc::new(session.as_it_was(&record.state, begins)) } else { session };
+        if claimed.starts_over { Arc::new(session.restored_at(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
-    let claim = run.goes_on_with(claimed);
+    run.set_deadline(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
+    let claim = run.resume(claimed);
     let run = Arc::new(run);
-    let driving = Some(Driving::new(shared, &run));
+    let guard = Some(DriveGuard::new(shared, &run));
     wait.pass_on(&run);
-    Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
+    Ok(OpenedRun { run, claim: Some(claim), turn, guard, execution: Execution::Local(start) })
 }
 
-pub(super) async fn open_session(shared: &Shared, key: &SessionKey) -> Result<Arc<Session>> {
+pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Result<Arc<Session>> {
     key.check()?;
     match shared.sessions.get(key).await? {
         Some(session) => Ok(session),
         None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
             Ok(session) => Ok(session),
-            // Another run may have made it in the meantime.
+            // Another run may have created the session in the meantime.
             Err(error) => shared.sessions.get(key).await?.ok_or(error),
         },
     }
 }
 
-/// The session of a run that begins, and its turn.
-pub(super) struct InTurn {
+/// Session of a run that begins, with the place of the run in its queue.
+pub(super) struct SessionPlace {
     pub(super) session: Arc<Session>,
-    /// `None` where runs take no turns.
+    /// `None` if runs do not take turns.
     pub(super) place: Option<TurnPlace>,
 }
 
-/// Opens the session of a run that begins, and joins its queue. A run that is not kept also waits here until its turn comes.
+/// Opens the session of a run that begins, and joins its queue. Without a registry of runs, this
+/// function also waits for the turn.
 pub(super) async fn open_in_turn(
-    shared: &Shared,
+    shared: &RunnerShared,
     key: &SessionKey,
     turns: SessionTurns,
     is_kept: bool,
-) -> Result<InTurn> {
+) -> Result<SessionPlace> {
     loop {
         let session = open_session(shared, key).await?;
-        match place_of(&session, turns)? {
+        match take_place(&session, turns)? {
             Some(TurnPlace::Later(turn)) if !is_kept => {
                 let turn = turn.await;
-                // The store may hold more by now, or another session of that key.
+                // The store may contain newer events now, or another session with that key.
                 if Arc::ptr_eq(&session, &open_session(shared, key).await?) {
-                    return Ok(InTurn { session, place: Some(TurnPlace::Now(turn)) });
+                    return Ok(SessionPlace { session, place: Some(TurnPlace::Now(turn)) });
                 }
             }
-            place => return Ok(InTurn { session, place }),
+            place => return Ok(SessionPlace { session, place }),
         }
     }
 }
 
-/// The place of a run in the queue of its session; `None` where runs take no turns.
-fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
+/// Takes the place of a run in the queue of its session. `None` if runs do not take turns.
+fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);
     }
@@ -158,31 +171,32 @@ fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPl
         Ok(turn) => return Ok(Some(TurnPlace::Now(turn))),
         Err(holder) => holder,
     };
-    let place = if turns == SessionTurns::Queue { session.queue() } else { None };
-    place.map(Some).ok_or_else(|| busy(session.key(), holder, turns))
+    let place = if turns == SessionTurns::Queue { session.join_queue() } else { None };
+    place.map(Some).ok_or_else(|| session_busy(session.key(), holder, turns))
 }
 
-/// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
-pub(super) async fn is_free(shared: &Shared, key: &SessionKey) -> Result<()> {
+/// Checks that no run of the session is active in the store, for a run that another process will
+/// drive and that must not wait.
+pub(super) async fn check_session_free(shared: &RunnerShared, key: &SessionKey) -> Result<()> {
     let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
     match open.iter().find(|run| run.status.is_active()) {
-        Some(run) => Err(busy(key, Some(run.run_id), SessionTurns::Refuse)),
+        Some(run) => Err(session_busy(key, Some(run.run_id), SessionTurns::Refuse)),
         None => Ok(()),
     }
 }
 
-/// The id of a run that another process is to drive, as far as the store knows: it is that of no other run.
-pub(super) async fn is_new(shared: &Shared, run: RunId) -> Result<()> {
+/// Checks that no run in the store has the id of a run that another process will drive.
+pub(super) async fn check_run_new(shared: &RunnerShared, run: RunId) -> Result<()> {
     let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
     if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }
 }
 
-fn busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {
+fn session_busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {
     let run = holder.map_or_else(|| "another run".to_owned(), |run| format!("run `{run}`"));
     let message = format!("session `{key}` is busy: {run} has its turn");
     let help = match turns {
         SessionTurns::Queue => {
-            "a run that waits for a run inside of it never ends: give that a session of its own"
+            "give the inner run a session of its own, because a run that waits for a run inside it never ends"
         }
         _ => "run it later, or let it wait with `RunConfig::turns(SessionTurns::Queue)`",
     };

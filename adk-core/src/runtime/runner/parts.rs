@@ -1,4 +1,4 @@
-//! [`Parts`]: the stores that a builder was given, and the rules that they have to fit.
+//! [`StoreParts`]: the stores that the calls of a builder set, and the rules that combine them.
 
 use super::store::Store;
 use crate::runtime::run::memory::MemoryService;
@@ -8,16 +8,16 @@ use crate::store::session::{Location, MemoryStore, SessionStore};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// The stores that the calls of a builder have set.
+/// Stores that the calls of a builder set.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct StoreParts {
     pub(super) sessions: Option<Arc<dyn SessionStore>>,
     pub(super) engine: Option<Arc<dyn Engine>>,
     pub(super) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(super) memory: Option<Arc<dyn MemoryService>>,
 }
 
-/// The stores of a runner.
+/// Stores of a runner.
 pub(super) struct Stores {
     pub(super) sessions: Arc<dyn SessionStore>,
     pub(super) engine: Arc<dyn Engine>,
@@ -25,7 +25,7 @@ pub(super) struct Stores {
     pub(super) memory: Option<Arc<dyn MemoryService>>,
 }
 
-impl<S: Store + ?Sized> From<&S> for Parts {
+impl<S: Store + ?Sized> From<&S> for StoreParts {
     fn from(store: &S) -> Self {
         Self {
             sessions: Some(store.session_store()),
@@ -36,7 +36,7 @@ impl<S: Store + ?Sized> From<&S> for Parts {
     }
 }
 
-/// What has set a part. A later one replaces an earlier one.
+/// Origin of a part. A later variant replaces an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
     Default,
@@ -44,27 +44,27 @@ enum Origin {
     Setter,
 }
 
-/// A part, as the rules see it.
-struct Part {
+/// Part of a store, as the rules see it.
+struct StorePart {
     name: &'static str,
-    /// The call that sets it.
+    /// Builder call that sets the part.
     setter: &'static str,
     origin: Origin,
-    /// `None` if it fits sessions of any location.
+    /// `None` if the part fits sessions of any location.
     location: Option<Location>,
 }
 
-impl Parts {
-    /// The stores of a runner: these parts, else those of `store`, else the defaults.
+impl StoreParts {
+    /// Returns the stores of a runner: these parts, else the parts of `store`, else the defaults.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when two parts do not [fit](Part::fits).
+    /// Fails with [`ErrorKind::Config`] when two parts do not [fit](StorePart::check_fit).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
-        let of_store = store.engine.as_ref().map(|engine| engine.location());
+        let store_location = store.engine.as_ref().map(|engine| engine.location());
         let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
         let (engine, engine_by) = choose(self.engine, store.engine, || Arc::new(MemoryEngine));
         let (artifacts, artifacts_by) = choose(self.artifacts, store.artifacts, || {
-            // In memory they would be lost before the runs that saved them.
+            // Artifacts in memory would be lost before the runs that saved them.
             if engine.retention() == Retention::Durable {
                 Arc::new(MissingArtifactStore)
             } else {
@@ -74,11 +74,12 @@ impl Parts {
         let memory_by = if self.memory.is_some() { Origin::Setter } else { Origin::Store };
         let memory = self.memory.or(store.memory);
 
-        // Artifacts and memory may be kept anywhere, unless they are the rest of a store, or look for their sessions.
-        let rest = |by| if by == Origin::Store { of_store.clone() } else { None };
-        let artifacts_at = artifacts.session_location().or_else(|| rest(artifacts_by));
-        let memory_at = memory.as_ref().and_then(|_| rest(memory_by));
-        let part = |name, setter, origin, location| Part { name, setter, origin, location };
+        // Artifacts and memory may be kept anywhere, unless they belong to a store or look up their
+        // sessions.
+        let location_of = |by| if by == Origin::Store { store_location.clone() } else { None };
+        let artifacts_at = artifacts.session_location().or_else(|| location_of(artifacts_by));
+        let memory_at = memory.as_ref().and_then(|_| location_of(memory_by));
+        let part = |name, setter, origin, location| StorePart { name, setter, origin, location };
         let held = part("sessions", ".session_store(...)", sessions_by, Some(sessions.location()));
         let rules = [
             (
@@ -94,27 +95,27 @@ impl Parts {
                 "sessions and what they add to memory would not last equally long",
             ),
         ];
-        rules.iter().try_for_each(|(part, loss)| held.fits(part, loss))?;
+        rules.iter().try_for_each(|(part, loss)| held.check_fit(part, loss))?;
         Ok(Stores { sessions, engine, artifacts, memory })
     }
 }
 
-/// The part that a setter has set, else that of the store, else the default.
+/// Returns the part that a setter set, else the part of the store, else the default.
 fn choose<T: ?Sized>(
     own: Option<Arc<T>>,
-    of_store: Option<Arc<T>>,
+    from_store: Option<Arc<T>>,
     default: impl FnOnce() -> Arc<T>,
 ) -> (Arc<T>, Origin) {
-    match (own, of_store) {
+    match (own, from_store) {
         (Some(part), _) => (part, Origin::Setter),
         (None, Some(part)) => (part, Origin::Store),
         (None, None) => (default(), Origin::Default),
     }
 }
 
-impl Part {
-    /// Refuses parts in two locations. `loss` is what would happen.
-    fn fits(&self, other: &Self, loss: &str) -> Result<()> {
+impl StorePart {
+    /// Refuses parts in two locations. `loss` describes the consequence.
+    fn check_fit(&self, other: &Self, loss: &str) -> Result<()> {
         let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
         if own == others {
             return Ok(());

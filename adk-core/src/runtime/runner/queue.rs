@@ -1,16 +1,16 @@
 //! [`QueuedRun`]: a run that is in the registry and waits for the turn of its session.
 
-use super::Shared;
-use super::cancel::Driving;
-use super::open::{found, missing};
-use super::request::Begun;
+use super::RunnerShared;
+use super::cancel::DriveGuard;
+use super::open::{find_session, missing_session};
+use super::request::Execution;
 use super::root::Start;
-use super::stream::Opened;
+use super::stream::OpenedRun;
 use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Run, RunConfig};
 use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
-use crate::store::session::{Session, SessionKey, Turn};
+use crate::store::session::{Session, SessionKey, SessionTurn};
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::future::{Either, FutureExt as _, select};
 use std::collections::{BTreeMap, HashSet};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// A run that the registry has as queued, and that this process has claimed.
+/// Queued run of the registry that this process has claimed.
 pub(super) struct QueuedRun {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<RunnerShared>,
     pub(super) session: Arc<Session>,
     pub(super) claim: Claim,
     pub(super) record: RunRecord,
@@ -31,8 +31,8 @@ pub(super) struct QueuedRun {
 }
 
 impl QueuedRun {
-    /// Begins the run, now that it has its turn: with the state that its session has by now.
-    pub(super) async fn begin(self, turn: Option<Turn>, wait: TurnWait) -> Result<Opened> {
+    /// Begins the run in its turn, with the current state of the session.
+    pub(super) async fn begin(self, turn: Option<SessionTurn>, wait: TurnWait) -> Result<OpenedRun> {
         if let Err(error) = self.check().await {
             return Err(self.fail(error).await);
         }
@@ -41,19 +41,19 @@ impl QueuedRun {
         (run.id, run.claim, run.is_registered) = (record.run_id, claim.id(), true);
         (run.live, run.trace_parent) = (live, trace);
         if let Some(turn) = &turn {
-            turn.of(run.id);
+            turn.set_holder(run.id);
         }
-        run.limit(Duration::ZERO);
+        run.set_deadline(Duration::ZERO);
         let start = Start { message: record.message.clone(), delta: record.delta.clone() };
-        run.begins_with(RunRecord { time: now_micros(), ..record });
+        run.attach_record(RunRecord { time: now_micros(), ..record });
         let run = Arc::new(run);
-        let driving = Some(Driving::new(&shared, &run));
+        let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);
-        Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
+        Ok(OpenedRun { run, claim: Some(claim), turn, guard, execution: Execution::Local(start) })
     }
 
-    /// Makes sure that the run is still queued and that its session is still there. Reads what others have stored in it
-    /// meanwhile.
+    /// Checks that the run is still queued and that its session still exists. Also reads events of
+    /// other processes into the session.
     async fn check(&self) -> Result<()> {
         let (id, key) = (self.record.run_id, &self.record.session);
         let runs = self.shared.engine.runs(&key.app, &RunFilter::of_run(id)).await?;
@@ -63,48 +63,50 @@ impl QueuedRun {
             Some(_) => return Err(refuse::fenced(id)),
             None => return Err(refuse::unknown_run(id)),
         }
-        let session = found(&self.shared, key, id).await?;
-        // The turn is that of the session that was open when the run was queued.
-        if Arc::ptr_eq(&session, &self.session) { Ok(()) } else { Err(missing(key, id)) }
+        let session = find_session(&self.shared, key, id).await?;
+        // The turn belongs to the session that was open when the run was queued.
+        if Arc::ptr_eq(&session, &self.session) { Ok(()) } else { Err(missing_session(key, id)) }
     }
 
-    /// Stores that the run has failed where it can never begin: its session was deleted.
+    /// Stores the failure of a run that can never begin, because its session was deleted.
     async fn fail(self, error: Error) -> Error {
         if error.kind() == ErrorKind::Store(StoreErrorKind::Missing)
             && let Some(registry) = self.shared.engine.registry()
         {
             let status = RunStatus::Failed(error.to_string());
             if registry.close(self.claim.id(), status, Usage::default()).await.is_ok() {
-                self.claim.closed();
+                self.claim.close();
             }
         }
         error
     }
 }
 
-/// A run that is on its way to its turn: [`Runner::cancel`](super::Runner::cancel) ends it at once.
+/// Wait of a run for its turn. [`Runner::cancel`](super::Runner::cancel) ends the run immediately.
 pub(super) struct TurnWait {
     run: RunId,
     cancelled: Arc<Notify>,
-    _driving: Driving,
+    _guard: DriveGuard,
 }
 
 impl TurnWait {
-    /// To be made before the run is queued or claimed, so that no cancel is missed after that.
-    pub(super) fn new(shared: &Arc<Shared>, run: RunId) -> Self {
+    /// Starts the wait. Call it before the run is queued or claimed, so that no cancellation is
+    /// missed.
+    pub(super) fn new(shared: &Arc<RunnerShared>, run: RunId) -> Self {
         let cancelled = Arc::new(Notify::new());
-        let driving = Driving::queued(shared, run, cancelled.clone());
-        Self { run, cancelled, _driving: driving }
+        let guard = DriveGuard::for_queued(shared, run, cancelled.clone());
+        Self { run, cancelled, _guard: guard }
     }
 
-    pub(super) async fn until(&self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {
+    pub(super) async fn until(&self, turn: BoxFuture<'static, SessionTurn>) -> Result<SessionTurn> {
         match select(turn, pin!(self.cancelled.notified())).await {
             Either::Left((turn, _)) => Ok(turn),
             Either::Right(_) => Err(refuse::cancelled(self.run)),
         }
     }
 
-    /// The run has its turn, and from now on its own target. A cancel that came before ends it.
+    /// Passes the cancellation on to the run, which has its turn and its own cancel target now. An
+    /// earlier cancellation ends the run.
     pub(super) fn pass_on(self, run: &Run) {
         if self.cancelled.notified().now_or_never().is_some() {
             run.cancel();
@@ -112,8 +114,8 @@ impl TurnWait {
     }
 }
 
-/// Runs that are resumed, in lines: those of a line one after the other. A run that is queued comes after the other runs of
-/// its session, in the order in which they were queued; every other run has a line of its own.
+/// Sorts runs into lines for resuming. The runs of one line execute in sequence. A queued run comes
+/// after the other runs of its session, in queue order; every other run has its own line.
 pub(super) fn lines(runs: Vec<RunInfo>) -> Vec<Vec<RunInfo>> {
     let mut lines = Vec::new();
     let mut sessions: BTreeMap<SessionKey, Vec<RunInfo>> = BTreeMap::new();
@@ -135,7 +137,7 @@ pub(super) fn lines(runs: Vec<RunInfo>) -> Vec<Vec<RunInfo>> {
     lines
 }
 
-/// The first run of each line, unless it is queued in a session that is busy.
+/// Returns the first run of each line, unless it is queued in a busy session.
 pub(super) fn heads(runs: Vec<RunInfo>, busy: &HashSet<SessionKey>) -> Vec<RunInfo> {
     let first = lines(runs).into_iter().filter_map(|line| line.into_iter().next());
     first.filter(|run| run.status != RunStatus::Queued || !busy.contains(&run.session)).collect()

@@ -1,9 +1,10 @@
-//! Runs that are taken up again, and the answers that they wait for.
+//! [`Runner::recover`] and [`Runner::resume`]: runs that continue, and the answers that they wait
+//! for.
 
-use super::by_name::{self, AsJson};
+use super::by_name::{self, JsonWorkflow};
 use super::queue::lines;
 use super::request::RunRequest;
-use super::{RunEnd, Runner, Shared, accept};
+use super::{RunEnd, Runner, RunnerShared, accept};
 use crate::encode::to_json;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
@@ -22,52 +23,52 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many waits that are due, or runs that are ready, are asked for at a time.
+/// Number of due waits or ready runs in one page.
 pub(super) const PAGE: usize = 256;
 
-/// How many of them are written or driven at the same time.
+/// Number of due waits that are answered concurrently.
 const AT_ONCE: usize = 64;
 
-/// What became of a run that [`Runner::recover`] or [`Runner::retry`] has resumed.
+/// Result of a run that [`Runner::recover`] or [`Runner::retry`] has resumed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// The run.
+    /// Id of the run.
     pub run_id: RunId,
-    /// Its session, which says its app and its user.
+    /// Session of the run, with its app and user.
     pub session: SessionKey,
-    /// The name of its workflow.
+    /// Name of its workflow.
     pub workflow: String,
-    /// The values that it waits for now, none if it has ended well; or the error that it has failed with, or because of
-    /// which it was not resumed. A run is still there to be resumed when [`Error::is_retryable`] says so.
+    /// Open waits of the run, empty if the run has finished; or the error with which it failed or
+    /// could not be resumed. The run can still be resumed if [`Error::is_retryable`] returns true.
     pub result: Result<Vec<Waiting>>,
 }
 
-/// A workflow that is known by its name.
-pub(crate) trait Known: Send + Sync {
+/// Workflow that a runner finds by name.
+pub(crate) trait NamedWorkflow: Send + Sync {
     fn workflow(&self) -> &dyn DynAgent;
     fn form(&self) -> Form;
-    /// What is wrong with an input.
+    /// Returns the mistakes in an input.
     fn check(&self, input: &Value) -> Vec<FieldFault>;
-    fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked;
-    fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value>;
-    /// A run that was handed over to this process.
-    fn begin(&self, shared: Arc<Shared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
-    fn branch(&self, shared: Arc<Shared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
-    /// The check of the `await` at that path.
-    fn accepts(&self, path: &Path) -> Option<accept::Check>;
+    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> CheckedRequest;
+    fn resume(&self, shared: Arc<RunnerShared>, run: RunId) -> RunRequest<'static, Value>;
+    /// Requests the execution of a run that was handed over to this process.
+    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
+    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
+    /// Returns the check of the `await` at that path.
+    fn accepts(&self, path: &Path) -> Option<accept::AnswerCheck>;
 }
 
-/// A run, or what is wrong with its input.
-type Asked = Result<RunRequest<'static, Value>, Vec<FieldFault>>;
+/// Request of a run, or the mistakes in its input.
+type CheckedRequest = Result<RunRequest<'static, Value>, Vec<FieldFault>>;
 
-pub(super) fn known<W: Workflow + 'static>(workflow: Arc<W>) -> Arc<dyn Known> {
-    Arc::new(Of(Arc::new(AsJson::new(workflow))))
+pub(super) fn named_workflow<W: Workflow + 'static>(workflow: Arc<W>) -> Arc<dyn NamedWorkflow> {
+    Arc::new(NamedJsonWorkflow(Arc::new(JsonWorkflow::new(workflow))))
 }
 
-struct Of<W: Workflow>(Arc<AsJson<W>>);
+struct NamedJsonWorkflow<W: Workflow>(Arc<JsonWorkflow<W>>);
 
-impl<W: Workflow + 'static> Known for Of<W> {
+impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
     fn workflow(&self) -> &dyn DynAgent {
         self.0.as_agent()
     }
@@ -80,30 +81,30 @@ impl<W: Workflow + 'static> Known for Of<W> {
         by_name::read(&*self.0, input.clone()).err().unwrap_or_default()
     }
 
-    fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked {
+    fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> CheckedRequest {
         let input = by_name::read(&*self.0, input)?;
         Ok(RunRequest::new(shared, key, false, self.0.clone(), input))
     }
 
-    fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value> {
+    fn resume(&self, shared: Arc<RunnerShared>, run: RunId) -> RunRequest<'static, Value> {
         RunRequest::resume(shared, self.0.clone(), run)
     }
 
-    fn begin(&self, shared: Arc<Shared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
-        RunRequest::handed_over(shared, self.0.clone(), task)
+    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
+        RunRequest::from_task(shared, self.0.clone(), task)
     }
 
-    fn branch(&self, shared: Arc<Shared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
+    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
         RunRequest::branch(shared, self.0.clone(), task)
     }
 
-    fn accepts(&self, path: &Path) -> Option<accept::Check> {
-        accept::at(self.workflow().meta(), path)
+    fn accepts(&self, path: &Path) -> Option<accept::AnswerCheck> {
+        accept::check_at(self.workflow().meta(), path)
     }
 }
 
 /// Drives a run to its end or its next wait.
-async fn go_on(request: RunRequest<'static, Value>) -> Result<Vec<Waiting>> {
+async fn run_to_wait(request: RunRequest<'static, Value>) -> Result<Vec<Waiting>> {
     let mut stream = request.stream();
     while let Some(event) = stream.next().await {
         event?;
@@ -115,15 +116,17 @@ async fn go_on(request: RunRequest<'static, Value>) -> Result<Vec<Waiting>> {
 }
 
 impl<P, R> Runner<P, R> {
-    /// Takes a run up again: it is executed once more, from the state it began with. Agents that have finished are
-    /// skipped, and what was recorded is not done again; the events of the stream are the new ones.
+    /// Resumes a run: executes it again from the state that it began with. Finished agents are
+    /// skipped, and recorded calls are not repeated. The stream contains only new events.
     ///
-    /// A run that has failed may be taken up as well: what failed for a passing reason is tried again.
+    /// A failed run can also be resumed. Calls that failed for a temporary reason are tried again.
     ///
     /// # Errors
-    /// When the request is awaited or streamed: [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when a process drives
-    /// it; [`ErrorKind::TopologyChanged`] when the workflow is of another shape by now, which changes nothing (see
-    /// [`Topology`](crate::spec::Topology)); [`ErrorKind::Diverged`] when an agent does not do what its record says.
+    /// Awaiting or streaming the request fails with [`ErrorKind::UnknownRun`]; with
+    /// [`ErrorKind::RunBusy`] when a process drives the run; with [`ErrorKind::TopologyChanged`]
+    /// when the workflow has another shape now (see [`Topology`](crate::spec::Topology)), which
+    /// changes nothing; and with [`ErrorKind::Diverged`] when an agent does not act as its journal
+    /// records.
     pub fn resume<'a, H, W>(&self, workflow: H, run: RunId) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -132,18 +135,20 @@ impl<P, R> Runner<P, R> {
         RunRequest::resume(self.shared.clone(), workflow, run)
     }
 
-    /// Resumes all runs of this app and its [tenants](Self::for_app) that could go on and that nobody drives: those whose
-    /// process has ended, and those that have an answer by now. What has waited past its deadline is answered before, with its default or an error.
-    /// The workflows are those of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). All run at the same time,
-    /// to their end or their next wait; but runs that were queued begin one after the other, after the other runs of their
-    /// session. Runs that have failed are left alone, see [`retry`](Self::retry). A runner that [`for_app`](Self::for_app)
-    /// has made resumes the runs of its app alone.
+    /// Resumes all runs of this app and its [tenants](Self::for_app) that can continue and that no
+    /// process drives: runs whose process has ended, and runs with new answers. Waits past their
+    /// deadline are answered first, with their default or an error. The workflows come from
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). The runs execute concurrently,
+    /// to their end or their next wait. Queued runs begin in sequence, after the other runs of
+    /// their session. Failed runs are not resumed, see [`retry`](Self::retry). A runner that was
+    /// made by [`for_app`](Self::for_app) resumes only the runs of its app.
     ///
-    /// The list has no run that another process drives. It has a run that another process has ended in the meantime, with the
-    /// end that it had; such a run is not executed again.
+    /// The list does not contain runs that another process drives. It may contain a run that
+    /// another process has ended in the meantime, with the stored end; such a run is not executed
+    /// again.
     ///
     /// # Errors
-    /// When the store fails. What becomes of each run is in the list.
+    /// Fails when the store fails. The list contains the result of each run.
     pub async fn recover(&self) -> Result<Vec<Recovered>> {
         while self.shared.expire().await?.is_full {}
         let (mut all, mut ready) = (Vec::new(), Vec::new());
@@ -159,27 +164,28 @@ impl<P, R> Runner<P, R> {
         while let Some(line) = driven.next().await {
             all.extend(line);
         }
-        // Another process was faster.
+        // Another process has claimed these runs first.
         all.retain(|run| !run.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy));
         all.sort_by_key(|run| run.run_id);
         Ok(all)
     }
 
-    /// Resumes a run that has failed, after its cause was mended: the call that failed is made again, and nothing that
-    /// was recorded before. A question that has expired is asked again, under the same id. The workflow is one of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow);
-    /// [`runs`](Self::runs) lists what has failed.
+    /// Resumes a failed run after its cause was removed. The failed call is repeated; recorded
+    /// calls are not. An expired question is asked again under the same id. The workflow must be
+    /// added by [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). [`runs`](Self::runs)
+    /// lists failed runs.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`], [`ErrorKind::RunBusy`], or when the store fails; [`ErrorKind::Config`] where another process
-    /// drives the runs, which ends them for good. What becomes of the run is in the [`Recovered`].
+    /// Fails with [`ErrorKind::UnknownRun`], with [`ErrorKind::RunBusy`], or when the store fails.
+    /// Fails with [`ErrorKind::Config`] when another process drives the runs, because that process
+    /// never resumes failed runs. [`Recovered`] contains the result of the run.
     pub async fn retry(&self, run: RunId) -> Result<Recovered> {
         let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
         let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
         if self.shared.engine.driver().is_some() {
-            let message =
-                format!("run `{run}` was driven by another process, which takes up no run that has failed");
+            let message = format!("run `{run}` failed in another process, which does not resume failed runs");
             return Err(Error::new(ErrorKind::Config, message).with_help(
-                "begin another run; what fails for a passing reason is made again by `retry` and `try` in the workflow",
+                "begin another run; use `retry` or `try` in the workflow for temporary failures",
             ));
         }
         let retried = self.shared.clone().drive(found).await;
@@ -189,52 +195,59 @@ impl<P, R> Runner<P, R> {
         }
     }
 
-    /// The runs of this app that a filter selects, newest first unless it says otherwise: with their status and the error of
-    /// those that have failed, their times, and what they have used. A [limit](RunFilter::limit) makes pages.
+    /// Lists the runs of this app that a filter selects, with their status, error, times and usage.
+    /// The newest run is first unless the filter sets another order. A [limit](RunFilter::limit)
+    /// returns pages.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails when the store fails.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunInfo>> {
         self.shared.engine.runs(&self.shared.app, filter).await
     }
 
-    /// All open waits of this app, of all users, in the order in which they began. Those of one user are
-    /// [`SessionHandle::waiting`](super::SessionHandle::waiting), or [`waiting_of`](Self::waiting_of) a filter.
+    /// Lists all open waits of this app, of all users, in the order in which they began.
+    /// [`SessionHandle::waiting`](super::SessionHandle::waiting) lists the waits of a session, and
+    /// [`waiting_of`](Self::waiting_of) the waits that a filter selects.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails when the store fails.
     pub async fn waiting(&self) -> Result<Vec<Waiting>> {
         self.waiting_of(&RunFilter::unfinished()).await
     }
 
-    /// The open waits of the runs that a filter selects, such as those of one user.
+    /// Lists the open waits of the runs that a filter selects, such as the runs of one user.
     ///
     /// # Errors
-    /// When the store fails.
+    /// Fails when the store fails.
     pub async fn waiting_of(&self, filter: &RunFilter) -> Result<Vec<Waiting>> {
         self.shared.engine.waiting(&self.shared.app, filter).await
     }
 
-    /// Answers a wait by its id, for the user who began its run: of any user, and
-    /// [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other sessions. A wait that says `by` is
-    /// answered with [`answer_as`](Self::answer_as), which names the caller. The run goes on when it is [resumed](Self::resume) or [recovered](Self::recover), in this process or another, and by itself where a
-    /// [`watch`](Self::watch) runs. The first answer wins.
+    /// Answers a wait by its id, for the user who began its run. This method accepts the waits of
+    /// any user; [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other
+    /// sessions. For a wait with `by`, call [`answer_as`](Self::answer_as), which names the caller.
+    /// The run continues when it is [resumed](Self::resume) or [recovered](Self::recover), in this
+    /// process or another, and automatically where a [`watch`](Self::watch) runs. The first answer
+    /// counts.
     ///
-    /// The answer to an `await` is read as its type where its workflow is one of
-    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow) and its type is still the one that asked, and held
-    /// against the stored schema otherwise.
+    /// The answer to an `await` is read as its type if
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow) added the workflow and its type
+    /// has not changed since the question. Otherwise the answer is checked against the stored
+    /// schema.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::Expired`] after its deadline;
-    /// [`ErrorKind::AnswerInvalid`] for one of another type; [`ErrorKind::WrongAnswerer`] for a wait that says `by`. Nothing
-    /// has changed then.
+    /// Fails with [`ErrorKind::UnknownWait`]; with [`ErrorKind::Answered`] for a second answer;
+    /// with [`ErrorKind::Expired`] after the deadline; with [`ErrorKind::AnswerInvalid`] for an
+    /// answer of another type; and with [`ErrorKind::WrongAnswerer`] for a wait with `by`. An error
+    /// changes nothing.
     pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
         self.answer_as(wait, value, &Answerer::default()).await
     }
 
-    /// Answers a wait, as [`answer`](Self::answer) does, and says who answers. A user without the role that the wait names in
-    /// `by` is refused; so is the user who began the run where the wait says `by = other`. The caller of this method vouches
-    /// for the user and the roles.
+    /// Answers a wait, as [`answer`](Self::answer) does, and names the user who answers. A user
+    /// without the role that the wait requires in `by` is refused. If the wait requires `by =
+    /// other`, the user who began the run is refused. The caller of this method is responsible for
+    /// authenticating the user and the roles.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -245,29 +258,30 @@ impl<P, R> Runner<P, R> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`answer`](Self::answer); [`ErrorKind::WrongAnswerer`] for a caller who may not answer, and
-    /// [`ErrorKind::UnknownWait`] for a wait of another user without a `by`. Nothing has changed then.
+    /// Fails as [`answer`](Self::answer) does. Fails with [`ErrorKind::WrongAnswerer`] for a user
+    /// who may not answer, and with [`ErrorKind::UnknownWait`] for a wait of another user without
+    /// `by`. An error changes nothing.
     pub async fn answer_as(&self, wait: &str, value: impl Serialize, answerer: &Answerer) -> Result<()> {
         self.shared.answer(None, wait, value, answerer).await
     }
 }
 
-impl Shared {
-    /// Answers a wait, which has to be one of this session if one is given.
+impl RunnerShared {
+    /// Answers a wait. If a session is given, the wait must belong to it.
     pub(super) async fn answer(
         &self,
-        of: Option<&SessionKey>,
+        session: Option<&SessionKey>,
         wait: &str,
         value: impl Serialize,
         answerer: &Answerer,
     ) -> Result<()> {
         let value = to_json(&value).map_err(|error| {
             let help = format!("{}; the wait is still open", error.help());
-            error.named(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
+            error.into_error(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
         })?;
         let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
         let waiting = waits.open_wait(&self.app, wait).await?;
-        if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
+        if session.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
             return Err(refuse::unknown_wait(wait));
         }
         waiting.check_answerer(answerer)?;
@@ -275,14 +289,15 @@ impl Shared {
             && deadline <= waits.now().await?
         {
             let message = format!("the answer to `{wait}` comes after its deadline");
-            return Err(Error::new(ErrorKind::Expired, message)
-                .with_help("the run goes on with the default of the wait, or has failed without one"));
+            return Err(Error::new(ErrorKind::Expired, message).with_help(
+                "answer earlier; the run continues with the default of the wait, or fails without one",
+            ));
         }
-        let value = self.fits(&waiting, value)?;
-        waits.resolve(&self.app, wait, record::escaped(value)).await
+        let value = self.read_answer(&waiting, value)?;
+        waits.resolve(&self.app, wait, record::escape(value)).await
     }
 
-    /// The ready runs of this app and its tenants that a filter selects: a page of the oldest.
+    /// Returns a page of the oldest ready runs of this app and its tenants that a filter selects.
     pub(super) async fn ready(&self, filter: &RunFilter) -> Result<Vec<RunInfo>> {
         let mut ready = self.engine.runs(&self.app, filter).await?;
         if self.tenant_of.is_none()
@@ -295,20 +310,20 @@ impl Shared {
         Ok(ready)
     }
 
-    /// Answers a page of waits whose deadline has passed, with their defaults or an error.
+    /// Answers a page of waits past their deadline, with their defaults or an error.
     pub(super) async fn expire(&self) -> Result<Expiry> {
         let Some(registry) = self.engine.waits() else { return Ok(Expiry { next: None, is_full: false }) };
         let now = registry.now().await?;
         let mut due = registry.due(&self.app, now, PAGE).await?;
         if self.tenant_of.is_none() {
-            due = due.and(registry.due_of_tenants(&self.app, now, PAGE).await?);
+            due = due.merge(registry.due_of_tenants(&self.app, now, PAGE).await?);
         }
         let DueWaits { waits: due, next } = due;
         let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));
         let is_full = due.len() >= PAGE;
         let resolved = due.into_iter().map(|waiting| async move {
-            match registry.resolve(&waiting.app, &waiting.id, too_late(&waiting)).await {
-                // Somebody has answered in the meantime.
+            match registry.resolve(&waiting.app, &waiting.id, expired_answer(&waiting)).await {
+                // Another process or a user has answered in the meantime.
                 Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
                 other => other,
             }
@@ -318,18 +333,18 @@ impl Shared {
         Ok(Expiry { next, is_full })
     }
 
-    /// Resumes a run whose workflow is known here, to its end or its next wait.
+    /// Resumes a run of a known workflow, to its end or its next wait.
     pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
         let RunInfo { run_id, session, workflow, .. } = run;
-        let result = match self.known(&workflow).cloned() {
-            Some(known) if session.app == self.app => go_on(known.resume(self, run_id)).await,
-            Some(known) => go_on(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await,
+        let result = match self.find_workflow(&workflow).cloned() {
+            Some(known) if session.app == self.app => run_to_wait(known.resume(self, run_id)).await,
+            Some(known) => run_to_wait(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await,
             None => Err(self.unknown_workflow(&workflow)),
         };
         Recovered { run_id, session, workflow, result }
     }
 
-    /// Resumes runs one after the other.
+    /// Resumes runs in sequence.
     async fn drive_line(self: Arc<Self>, line: Vec<RunInfo>) -> Vec<Recovered> {
         let mut all = Vec::with_capacity(line.len());
         for run in line {
@@ -338,8 +353,8 @@ impl Shared {
         all
     }
 
-    /// The workflow of that name, if it was given to the runner.
-    pub(super) fn known(&self, name: &str) -> Option<&Arc<dyn Known>> {
+    /// Returns the workflow with that name, if the runner has it.
+    pub(super) fn find_workflow(&self, name: &str) -> Option<&Arc<dyn NamedWorkflow>> {
         self.workflows.iter().find(|known| known.workflow().meta().name == name)
     }
 
@@ -352,20 +367,21 @@ impl Shared {
     }
 }
 
-/// What is known of deadlines after a page of waits was answered.
+/// Deadlines after a page of waits was answered.
 pub(super) struct Expiry {
-    /// How long it is to the next deadline.
+    /// Time until the next deadline.
     pub(super) next: Option<Duration>,
     /// Whether more waits may be due.
     pub(super) is_full: bool,
 }
 
-/// The answer to a wait whose deadline has passed: its default, or a failure. When that fails the run, a retry asks again.
-fn too_late(waiting: &Waiting) -> Value {
+/// Returns the answer to a wait past its deadline: its default, or a failure. If the failure ends
+/// the run, `retry` asks the question again.
+fn expired_answer(waiting: &Waiting) -> Value {
     waiting.otherwise.clone().unwrap_or_else(|| {
-        let message = "nobody has answered in time, and the wait has no default";
+        let message = "no answer arrived in time, and the wait has no default";
         let error = Error::new(ErrorKind::Expired, message)
             .with_help("answer earlier, or give it a `default`; `retry` asks again");
-        record::failure(&error, 1)
+        record::from_failure(&error, 1)
     })
 }

@@ -1,12 +1,15 @@
-//! A run that is asked for and not begun yet.
+//! [`RunRequest`]: a run that has not begun yet.
 
-use super::Shared;
-use super::cancel::Driving;
-use super::follow::{self, Followed};
-use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
+use super::RunnerShared;
+use super::cancel::DriveGuard;
+use super::follow::{self, FollowedRun};
+use super::open::{
+    SessionPlace, branch_run, check_run, check_run_new, check_session_free, check_shape, claim_run,
+    open_in_turn,
+};
 use super::queue::{QueuedRun, TurnWait};
-use super::root::{Start, branch, root};
-use super::stream::{Opened, OpenedTo, Opening, RunStream};
+use super::root::{Start, run_branch_task, run_workflow};
+use super::stream::{OpenOutcome, OpenedRun, Opening, RunStream};
 use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
@@ -14,7 +17,7 @@ use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, Turn, TurnPlace};
+use crate::store::session::{Session, SessionKey, SessionTurn, TurnPlace};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
@@ -26,55 +29,57 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
 
-/// A run to be: awaited, or spawned as any future, it gives its [`Outcome`], with [`stream`](Self::stream) its events as
-/// they come.
+/// Request of a run. Awaiting or spawning it returns the [`Outcome`]; [`stream`](Self::stream)
+/// returns the events as they are committed.
 #[must_use = "a run does nothing until it is awaited or streamed"]
-pub struct RunRequest<'a, T>(State<'a, T>);
+pub struct RunRequest<'a, T>(RequestState<'a, T>);
 
-enum State<'a, T> {
-    Asked(Box<Asked>, Body<'a, T>),
+enum RequestState<'a, T> {
+    Pending(Box<PendingRun>, Body<'a, T>),
     Running(Box<RunStream<'a, T>>),
     Ended,
 }
 
-/// What is asked for, of a workflow of any type: what it does is compiled once, and not in each crate that runs one.
-struct Asked {
-    shared: Arc<Shared>,
+/// Data of a run before it begins. The type does not depend on the workflow, so that its code is
+/// compiled only once, not in each crate that runs workflows.
+struct PendingRun {
+    shared: Arc<RunnerShared>,
     key: SessionKey,
-    /// Whether the session is this run's alone.
+    /// Whether the session belongs only to this run.
     private: bool,
     state: StateDelta,
     config: RunConfig,
     message: Option<Content>,
     live: Option<LiveInput>,
     error: Option<Error>,
-    /// The claim with the id that it is to have.
+    /// Claim of the run, if the caller has chosen its id.
     claim: Option<ClaimId>,
     begin: Result<Keys>,
-    /// The run that is taken up again.
+    /// Run that is resumed.
     resume: Option<RunId>,
-    /// The trace that it continues.
+    /// Trace that the run continues.
     trace: Option<Box<str>>,
-    /// The branch that is run, in place of the whole.
+    /// Branch that is executed instead of the whole workflow.
     task: Option<Arc<BranchTask>>,
-    /// The name and the shape of the workflow, where runs are kept.
+    /// Name and shape of the workflow, if runs are kept.
     shape: Option<(String, Topology)>,
 }
 
-/// Runs the workflow in its root context, or follows who does, and reads its output.
-pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Begun) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+/// Function that runs the workflow in its root context, or follows its driver, and reads the
+/// output.
+pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Execution) -> BoxFuture<'a, Result<T>> + Send + 'a>;
 
-/// Who drives a run.
-pub(super) enum Begun {
-    /// This process: it begins with this.
-    Here(Start),
-    /// Another one, which is followed.
-    Elsewhere(Followed),
+/// Process that executes a run.
+pub(super) enum Execution {
+    /// This process, with the first event of the run.
+    Local(Start),
+    /// Another process, whose run is followed.
+    Followed(FollowedRun),
 }
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
     pub(super) fn new<H, W>(
-        shared: Arc<Shared>,
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         workflow: H,
@@ -85,128 +90,132 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let mut keys = Keys::default();
-        // The expressions of `let` items run here; one that panics is an error of the run, as in any agent.
+        // The expressions of `let` items run here. A panic in one is an error of the run, as in any
+        // agent.
         let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
             Ok(begun) => begun.map(|()| keys),
             Err(panic) => {
-                let message = format!("one of its `let` values panicked: {}", panic::message(&*panic));
+                let message = format!("a `let` value of the workflow panicked: {}", panic::message(&*panic));
                 Err(Error::new(ErrorKind::Panic, message))
             }
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
-        let (asked, body) = Self::with(shared, key, private, workflow, begin);
-        Self(State::Asked(asked, body))
+        let (pending, body) = Self::pending(shared, key, private, workflow, begin);
+        Self(RequestState::Pending(pending, body))
     }
 
-    /// A run that another process has handed over, to be driven here.
-    pub(super) fn handed_over<H, W>(shared: Arc<Shared>, workflow: H, task: RunTask) -> Result<Self>
+    /// Returns the request for a run that another process has handed over.
+    pub(super) fn from_task<H, W>(shared: Arc<RunnerShared>, workflow: H, task: RunTask) -> Result<Self>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
     {
         let now = Topology::of(workflow.as_agent().meta());
-        shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
+        check_shape(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
-        let (mut asked, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
-        asked.claim = Some(ClaimId::driven_above(task.run_id));
-        (asked.message, asked.state, asked.config) = (Some(task.message), task.delta, config);
-        asked.trace = task.trace.map(String::into_boxed_str);
-        Ok(Self(State::Asked(asked, body)))
+        let (mut pending, body) = Self::pending(shared, task.session, false, workflow, Ok(Keys::default()));
+        pending.claim = Some(ClaimId::driven_above(task.run_id));
+        (pending.message, pending.state, pending.config) = (Some(task.message), task.delta, config);
+        pending.trace = task.trace.map(String::into_boxed_str);
+        Ok(Self(RequestState::Pending(pending, body)))
     }
 
-    /// A run that is taken up again: what it began with is in its record.
-    pub(super) fn resume<H, W>(shared: Arc<Shared>, workflow: H, run: RunId) -> Self
+    /// Returns the request for a resumed run. Its inputs are in its record.
+    pub(super) fn resume<H, W>(shared: Arc<RunnerShared>, workflow: H, run: RunId) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
-        let (mut asked, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
-        asked.resume = Some(run);
-        Self(State::Asked(asked, body))
+        let (mut pending, body) = Self::pending(shared, key, false, workflow, Ok(Keys::default()));
+        pending.resume = Some(run);
+        Self(RequestState::Pending(pending, body))
     }
 
-    fn with<H, W>(
-        shared: Arc<Shared>,
+    fn pending<H, W>(
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         workflow: H,
         begin: Result<Keys>,
-    ) -> (Box<Asked>, Body<'a, T>)
+    ) -> (Box<PendingRun>, Body<'a, T>)
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
     {
-        let shape = shape(&shared, workflow.as_agent().meta());
-        let body: Body<'a, T> = Box::new(move |run, begun| match begun {
-            Begun::Here(start) => Box::pin(async move {
-                let end = root(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
+        let shape = recorded_shape(&shared, workflow.as_agent().meta());
+        let body: Body<'a, T> = Box::new(move |run, execution| match execution {
+            Execution::Local(start) => Box::pin(async move {
+                let end = run_workflow(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
                 end.output(|| workflow.finish(&Values { run: &run }))
             }),
-            Begun::Elsewhere(followed) => Box::pin(async move {
+            Execution::Followed(followed) => Box::pin(async move {
                 follow::to_end(&run, followed).await?;
                 workflow.finish(&Values { run: &run })
             }),
         });
-        (Asked::of(shared, key, private, shape, begin), body)
+        (PendingRun::new(shared, key, private, shape, begin), body)
     }
 
-    /// What the user says, beside the inputs: text, images, files. Inputs are state, which models see where a prompt names them;
-    /// without a message the value of a single `String` input is the message, and any other workflow has none. A run that is
-    /// taken up again has its message.
+    /// Sets the message of the user, in addition to the inputs: text, images, files. Inputs are
+    /// state, which models see where a prompt names them. Without this call, the message is the
+    /// value of a single `String` input; any other workflow has no message. A resumed run keeps its
+    /// message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
-        if let Some(asked) = self.only_at_first("message") {
-            asked.message = Some(content.into());
+        if let Some(pending) = self.pending_unless_resumed("message") {
+            pending.message = Some(content.into());
         }
         self
     }
 
-    /// Sets a state key with the event of the user. A run that is taken up again has its own.
+    /// Sets a state key in the event of the user. A resumed run keeps its state.
     pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
-        if let Some(asked) = self.only_at_first("state") {
+        if let Some(pending) = self.pending_unless_resumed("state") {
             let key = key.into();
             match crate::runtime::run::encode(&key, value) {
-                Ok(value) => asked.state.insert(key, value),
-                Err(error) => asked.error = Some(error),
+                Ok(value) => pending.state.insert(key, value),
+                Err(error) => pending.error = Some(error),
             }
         }
         self
     }
 
-    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. Where an
-    /// engine keeps runs, a request with the id of a run that exists fails with an error of kind
-    /// [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run that is taken up again has its own.
+    /// Sets the id of this run, a [new id](RunId::new), for a caller that must know the id before
+    /// the run begins. If the engine keeps runs and a run with this id exists, the request fails
+    /// with an error of kind [`RunExists`](ErrorKind::RunExists) and begins nothing. A resumed run
+    /// keeps its id.
     pub fn run_id(mut self, id: RunId) -> Self {
-        if let Some(asked) = self.only_at_first("run_id") {
-            asked.claim = Some(ClaimId::chosen(id));
+        if let Some(pending) = self.pending_unless_resumed("run_id") {
+            pending.claim = Some(ClaimId::chosen(id));
         }
         self
     }
 
-    /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
+    /// Sets the settings of this run, in place of the runner's settings. A resumed run keeps its
+    /// settings.
     pub fn config(mut self, config: RunConfig) -> Self {
-        if let Some(asked) = self.only_at_first("config") {
-            asked.config = config;
+        if let Some(pending) = self.pending_unless_resumed("config") {
+            pending.config = config;
         }
         self
     }
 
-    /// What is asked for, before the run begins. What is set on a run that is taken up again would not count, so it is an error.
-    fn only_at_first(&mut self, what: &str) -> Option<&mut Asked> {
-        let State::Asked(asked, _) = &mut self.0 else { return None };
-        if let Some(run) = asked.resume {
-            let message =
-                format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
-            asked.error = Some(Error::new(ErrorKind::Config, message).with_help(
-                "answer what it waits for with `runner.answer(...)`; what is new is said in a further run of the session",
+    /// Returns the run before it begins. Settings of a resumed run would be ignored, so they are an
+    /// error.
+    fn pending_unless_resumed(&mut self, what: &str) -> Option<&mut PendingRun> {
+        let RequestState::Pending(pending, _) = &mut self.0 else { return None };
+        if let Some(run) = pending.resume {
+            let message = format!("run `{run}` keeps its `{what}` when it is resumed");
+            pending.error = Some(Error::new(ErrorKind::Config, message).with_help(
+                "answer its waits with `runner.answer(...)`, or begin another run of the session",
             ));
         }
-        Some(asked)
+        Some(pending)
     }
 
-    /// A live run: what people say while it goes on comes from the queue.
+    /// Returns the request for a live run, whose messages come from the queue.
     pub(super) fn live<H, W>(
-        shared: Arc<Shared>,
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         workflow: H,
@@ -223,30 +232,34 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             error.at(&Path::root(Name::shared(meta.name)))
         });
         let mut request = Self::new(shared, key, private, workflow, input);
-        if let State::Asked(asked, _) = &mut request.0 {
-            (asked.live, asked.error) = (Some(queue.input()), refused);
+        if let RequestState::Pending(pending, _) = &mut request.0 {
+            (pending.live, pending.error) = (Some(queue.input()), refused);
         }
         request
     }
 
-    /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
+    /// Begins the run and returns its events as they are committed. Dropping the stream cancels the
+    /// run.
     pub fn stream(self) -> RunStream<'a, T> {
         match self.0 {
-            State::Asked(asked, body) => RunStream::new(asked.open(), Some(body)),
-            State::Running(_) | State::Ended => RunStream::new(Box::pin(async { Err(begun()) }), None),
+            RequestState::Pending(pending, body) => RunStream::new(pending.into_opening(), Some(body)),
+            RequestState::Running(_) | RequestState::Ended => {
+                RunStream::new(Box::pin(async { Err(already_awaited()) }), None)
+            }
         }
     }
 }
 
-/// A run is awaited or streamed, once.
+/// Returns the error of a request that was already awaited or streamed.
 #[cold]
-fn begun() -> Error {
-    Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
+fn already_awaited() -> Error {
+    Error::new(ErrorKind::Config, "this run was awaited before")
+        .with_help("request another run from the runner")
 }
 
-impl Asked {
-    fn of(
-        shared: Arc<Shared>,
+impl PendingRun {
+    fn new(
+        shared: Arc<RunnerShared>,
         key: SessionKey,
         private: bool,
         shape: Option<(String, Topology)>,
@@ -271,16 +284,17 @@ impl Asked {
         })
     }
 
-    /// Finds or makes the session.
-    // No `async fn`: the body of one is compiled again in each crate that awaits it.
-    fn open(self: Box<Self>) -> Opening {
-        Box::pin(self.opened())
+    /// Opens or creates the session.
+    // No `async fn`: each crate that awaits one would compile its body again.
+    fn into_opening(self: Box<Self>) -> Opening {
+        Box::pin(self.open())
     }
 
-    // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
-    async fn opened(mut self: Box<Self>) -> Result<OpenedTo> {
+    // Rarely used futures are boxed: each run begins here, and most runs only need a private
+    // session.
+    async fn open(mut self: Box<Self>) -> Result<OpenOutcome> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
-            return Box::pin(self.elsewhere()).await;
+            return Box::pin(self.follow()).await;
         }
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -288,40 +302,46 @@ impl Asked {
         let keys = std::mem::replace(&mut self.begin, Ok(Keys::default()))?;
         if let Some(task) = &self.task {
             let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
-            let begun = Begun::Here(Start::default());
-            return Ok(OpenedTo::Run(Opened { run, claim: None, turn: None, driving: None, begun }));
+            let execution = Execution::Local(Start::default());
+            return Ok(OpenOutcome::Opened(OpenedRun {
+                run,
+                claim: None,
+                turn: None,
+                guard: None,
+                execution,
+            }));
         }
         if let Some(run) = self.resume {
-            return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenedTo::Run);
+            return Box::pin(claim_run(&self.shared, run, self.shape.take())).await.map(OpenOutcome::Opened);
         }
         let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
         if is_alone {
             let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
             let session = self.shared.sessions.create_private(key).await?;
-            return Ok(OpenedTo::Run(self.begins(session, None, is_alone, keys)));
+            return Ok(OpenOutcome::Opened(self.into_opened(session, None, is_alone, keys)));
         }
-        let InTurn { session, place } =
+        let SessionPlace { session, place } =
             Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
         let turn = match place {
-            Some(TurnPlace::Later(turn)) => return Box::pin(self.queued(session, turn, keys)).await,
+            Some(TurnPlace::Later(turn)) => return Box::pin(self.enqueue(session, turn, keys)).await,
             Some(TurnPlace::Now(turn)) => Some(turn),
             None => None,
         };
-        Ok(OpenedTo::Run(self.begins(session, turn, is_alone, keys)))
+        Ok(OpenOutcome::Opened(self.into_opened(session, turn, is_alone, keys)))
     }
 
-    /// Enters the run in the registry. It begins when its turn comes.
-    async fn queued(
+    /// Adds the run to the registry as queued. The run begins when it has the turn of its session.
+    async fn enqueue(
         self: Box<Self>,
         session: Arc<Session>,
-        turn: BoxFuture<'static, Turn>,
+        turn: BoxFuture<'static, SessionTurn>,
         keys: Keys,
-    ) -> Result<OpenedTo> {
+    ) -> Result<OpenOutcome> {
         let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
         let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
         let registry = shared.engine.registry_for(|| format!("queue run `{}`", claim.run_id))?;
-        let Start { message, delta } = start(message, live.is_some(), keys, state);
-        let (workflow, topology) = shape.ok_or_else(begun)?;
+        let Start { message, delta } = run_start(message, live.is_some(), keys, state);
+        let (workflow, topology) = shape.ok_or_else(already_awaited)?;
         let record = RunRecord {
             message,
             delta,
@@ -337,13 +357,19 @@ impl Asked {
         let queued = QueuedRun { shared, session, claim, record, config, live, trace };
         let begin = async move {
             let turn = wait.until(turn).await?;
-            queued.begin(Some(turn), wait).await.map(OpenedTo::Run)
+            queued.begin(Some(turn), wait).await.map(OpenOutcome::Opened)
         };
-        Ok(OpenedTo::Queue(id, Box::pin(begin)))
+        Ok(OpenOutcome::Queued(id, Box::pin(begin)))
     }
 
-    /// The run, in a session that is open.
-    fn begins(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> Opened {
+    /// Returns the run in an open session.
+    fn into_opened(
+        self,
+        session: Arc<Session>,
+        turn: Option<SessionTurn>,
+        is_alone: bool,
+        keys: Keys,
+    ) -> OpenedRun {
         let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);
@@ -351,10 +377,10 @@ impl Asked {
             (run.id, run.claim) = (claim.run_id, claim);
         }
         if let Some(turn) = &turn {
-            turn.of(run.id);
+            turn.set_holder(run.id);
         }
-        run.limit(Duration::ZERO);
-        let Start { message, delta } = start(message, live.is_some(), keys, state);
+        run.set_deadline(Duration::ZERO);
+        let Start { message, delta } = run_start(message, live.is_some(), keys, state);
         run.live = live;
         let mut claim = None;
         if let Some((workflow, topology)) = shape {
@@ -362,7 +388,7 @@ impl Asked {
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
             let tenant_of = shared.tenant_of.clone();
-            run.begins_with(RunRecord { tenant_of, message, delta, config, ..new });
+            run.attach_record(RunRecord { tenant_of, message, delta, config, ..new });
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {
@@ -371,31 +397,32 @@ impl Asked {
             }));
         }
         let run = Arc::new(run);
-        let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
-        Opened { run, claim, turn, driving, begun: Begun::Here(Start { message, delta }) }
+        let guard = claim.as_ref().map(|_| DriveGuard::new(&shared, &run));
+        OpenedRun { run, claim, turn, guard, execution: Execution::Local(Start { message, delta }) }
     }
 
-    /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn elsewhere(self: Box<Self>) -> Result<OpenedTo> {
+    /// Hands the run over to the driver of the engine, or finds the run that was handed over
+    /// earlier.
+    async fn follow(self: Box<Self>) -> Result<OpenOutcome> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
             return Err(error);
         }
-        let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(begun)?);
+        let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(already_awaited)?);
         let (run, followed) = match (self.resume, self.shape) {
             (Some(run), shape) => {
-                let check = |driven: &DrivenRun| fits(&shared.app, shape.as_ref(), &driven.record);
-                follow::take_up(&shared, run, check).await?
+                let check = |driven: &DrivenRun| check_run(&shared.app, shape.as_ref(), &driven.record);
+                follow::resume(&shared, run, check).await?
             }
             (None, Some((workflow, topology))) if live.is_none() => {
                 key.check()?;
                 if config.turns == SessionTurns::Refuse && !private {
-                    is_free(&shared, &key).await?;
+                    check_session_free(&shared, &key).await?;
                 }
                 if let Some(claim) = claim {
-                    is_new(&shared, claim.run_id).await?;
+                    check_run_new(&shared, claim.run_id).await?;
                 }
-                let Start { message, delta } = start(message, false, keys, state);
+                let Start { message, delta } = run_start(message, false, keys, state);
                 let task = RunTask {
                     run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
                     session: key,
@@ -414,7 +441,7 @@ impl Asked {
                     let (run, followed) = follow::from_first(&shared, driven, followed).await?;
                     Ok(followed_run(&shared, run, followed))
                 };
-                return if is_queued { Ok(OpenedTo::Queue(id, Box::pin(begin))) } else { begin.await };
+                return if is_queued { Ok(OpenOutcome::Queued(id, Box::pin(begin))) } else { begin.await };
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
@@ -426,16 +453,22 @@ impl Asked {
     }
 }
 
-/// A run that another process drives.
-fn followed_run(shared: &Arc<Shared>, run: Run, followed: Followed) -> OpenedTo {
+/// Returns the outcome of opening a run that another process drives.
+fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: FollowedRun) -> OpenOutcome {
     let run = Arc::new(run);
-    let driving = Some(Driving::new(shared, &run));
-    OpenedTo::Run(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
+    let guard = Some(DriveGuard::new(shared, &run));
+    OpenOutcome::Opened(OpenedRun {
+        run,
+        claim: None,
+        turn: None,
+        guard,
+        execution: Execution::Followed(followed),
+    })
 }
 
 impl<'a> RunRequest<'a, BranchEnd> {
-    /// A branch of a run that is driven elsewhere.
-    pub(super) fn branch<H, W>(shared: Arc<Shared>, workflow: H, task: BranchTask) -> Self
+    /// Returns the request for a branch of a run that another process drives.
+    pub(super) fn branch<H, W>(shared: Arc<RunnerShared>, workflow: H, task: BranchTask) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
@@ -443,24 +476,27 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let (key, task) = (task.session.clone(), Arc::new(task));
         let sought = task.clone();
         let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
-            Box::pin(async move { branch(workflow.as_agent(), workflow.is_closed(), run, sought).await })
+            Box::pin(
+                async move { run_branch_task(workflow.as_agent(), workflow.is_closed(), run, sought).await },
+            )
         });
-        let mut asked = Asked::of(shared, key, false, None, Ok(Keys::default()));
-        asked.task = Some(task);
-        Self(State::Asked(asked, body))
+        let mut pending = PendingRun::new(shared, key, false, None, Ok(Keys::default()));
+        pending.task = Some(task);
+        Self(RequestState::Pending(pending, body))
     }
 }
 
-/// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
-fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
+/// Returns the content of the first event. In a live run, messages come from the queue and inputs
+/// are only keys.
+fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
     let message = message.unwrap_or_else(|| if is_live { keys.user_message() } else { keys.to_message() });
     let mut delta = keys.into_delta();
     delta.extend(state);
     Start { message, delta }
 }
 
-/// The name and the shape of a workflow, where runs are kept.
-fn shape(shared: &Shared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
+/// Returns the name and shape of a workflow, if runs are kept.
+fn recorded_shape(shared: &RunnerShared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
     shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
 
@@ -469,14 +505,14 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        if let State::Asked(..) = &this.0
-            && let State::Asked(asked, body) = std::mem::replace(&mut this.0, State::Ended)
+        if let RequestState::Pending(..) = &this.0
+            && let RequestState::Pending(pending, body) = std::mem::replace(&mut this.0, RequestState::Ended)
         {
-            this.0 = State::Running(Box::new(RunStream::new(asked.open(), Some(body))));
+            this.0 = RequestState::Running(Box::new(RunStream::new(pending.into_opening(), Some(body))));
         }
-        let State::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
+        let RequestState::Running(running) = &mut this.0 else { return Poll::Ready(Err(already_awaited())) };
         let ended = std::task::ready!(running.poll_end(cx));
-        this.0 = State::Ended;
+        this.0 = RequestState::Ended;
         Poll::Ready(ended)
     }
 }
@@ -484,9 +520,9 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
 impl<T> fmt::Debug for RunRequest<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            State::Asked(asked, _) => write!(f, "RunRequest({})", asked.key),
-            State::Running(_) => f.write_str("RunRequest(running)"),
-            State::Ended => f.write_str("RunRequest(ended)"),
+            RequestState::Pending(pending, _) => write!(f, "RunRequest({})", pending.key),
+            RequestState::Running(_) => f.write_str("RunRequest(running)"),
+            RequestState::Ended => f.write_str("RunRequest(ended)"),
         }
     }
 }

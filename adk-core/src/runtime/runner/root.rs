@@ -1,4 +1,4 @@
-//! What a run does from its first event to its output, and what a branch of it does that runs apart.
+//! Execution of a workflow from its first event to its output, and execution of a remote branch.
 
 use super::{answers, hooks};
 use crate::runtime::agent::DynAgent;
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What the first event of a run says.
+/// Content of the first event of a run.
 #[derive(Default)]
 pub(super) struct Start {
     pub(super) message: Content,
     pub(super) delta: StateDelta,
 }
 
-/// How the agents of a run have ended.
+/// End of the agents of a run.
 pub(super) struct RootEnd {
     path: Path,
     span: Option<Arc<TraceSpan>>,
@@ -32,13 +32,14 @@ impl RootEnd {
     /// Reads the output of the run.
     pub(super) fn output<T>(self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let Self { path, span, ended } = self;
-        TraceSpan::ended(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
+        TraceSpan::end_first(span, ended.and_then(|()| read().map_err(|error| output_error(error).at(&path))))
     }
 }
 
 /// Runs a workflow in its root context.
-// No `async fn`: the body of one, and of each that it awaits, is compiled again in the crates that run workflows.
-pub(super) fn root(
+// No `async fn`: the crates that run workflows would compile its body again, with the body of each
+// function that it awaits.
+pub(super) fn run_workflow(
     agent: &dyn DynAgent,
     is_closed: bool,
     run: Arc<Run>,
@@ -50,7 +51,7 @@ pub(super) fn root(
 async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
     let path = Path::root(Name::shared(agent.meta().name));
     if is_closed && !run.is_alone {
-        run.closed_over(OwnKeys::new(states(agent.meta())));
+        run.set_own_keys(OwnKeys::new(state_keys(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
@@ -58,27 +59,28 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     if let Err(error) = begin(agent, start, &path, &mut cx).await {
         return RootEnd { path, span, ended: Err(error) };
     }
-    // In boxes is what few runs need.
+    // Rarely needed futures are boxed, so that the future of most runs stays small.
     let is_watched = !run.services.plugins.is_empty();
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
         Ok(true) => Ok(()),
         Ok(false) => match run.deadline {
             None => run_root(agent, &mut cx).await,
-            Some(deadline) => Box::pin(before(&run, deadline, &path, run_root(agent, &mut cx))).await,
+            Some(deadline) => Box::pin(run_until(&run, deadline, &path, run_root(agent, &mut cx))).await,
         },
         Err(error) => Err(error),
     };
     let ended = match ran {
-        Ok(()) if is_watched => Box::pin(hooks::ended(&mut cx)).await,
+        Ok(()) if is_watched => Box::pin(hooks::after_run(&mut cx)).await,
         ran => ran,
     };
     let ended = ended.map_err(|error| error.at(&path));
     RootEnd { path, span, ended }
 }
 
-/// The `state` keys of a workflow and of those inside of it: they are the session's own.
-fn states(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
+/// Returns the `state` keys of a workflow and of all agents inside it. These keys belong to the
+/// session.
+fn state_keys(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
     let (mut all, mut open) = (BTreeSet::new(), vec![*workflow]);
     while let Some(meta) = open.pop() {
         all.extend(meta.states.iter().map(|key| Name::shared(key.name)));
@@ -87,25 +89,25 @@ fn states(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
             _ => None,
         });
         let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-        open.extend(inside.chain(tools).chain(meta.transfer.iter().copied()).filter(|meta| holds(meta)));
+        open.extend(inside.chain(tools).chain(meta.transfer.iter().copied()).filter(|meta| has_agents(meta)));
     }
     all
 }
 
-/// Whether an agent has others in it.
-fn holds(meta: &AgentMeta<'_>) -> bool {
+/// Returns whether an agent contains other agents.
+fn has_agents(meta: &AgentMeta<'_>) -> bool {
     !meta.steps.is_empty() || !meta.transfer.is_empty() || meta.tools.iter().any(|tool| tool.agent.is_some())
 }
 
-/// Runs the root until its deadline.
-async fn before(
+/// Runs the root agent until the deadline of the run.
+async fn run_until(
     run: &Run,
     (deadline, longest): (Instant, Duration),
     path: &Path,
     ran: impl Future<Output = Result<()>>,
 ) -> Result<()> {
     let key = StepKey::new(run.id, path.clone(), CallKind::Timer, "deadline", 0);
-    run.within(key, deadline, ran).await.unwrap_or_else(|| {
+    run.run_until(key, deadline, ran).await.unwrap_or_else(|| {
         let message = format!("the run took longer than {longest:?}, its `deadline`");
         Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(
             "give it more with `RunConfig::deadline`, or look in its events for what takes so long",
@@ -113,7 +115,8 @@ async fn before(
     })
 }
 
-/// Emits what the user says, and what the run begins with, and looks at all agents.
+/// Emits the first event of the run, with the message and the initial state, and prepares all
+/// agents.
 async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context) -> Result<()> {
     if is_blank(&start.message) {
         let message = "the message of the user is empty";
@@ -126,27 +129,28 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     }
     if let Some(span) = &cx.trace {
         cx.run.keep_trace(span);
-        span.begins_with(&start.message);
+        span.record_message(&start.message);
     }
     let is_live = cx.run.live.is_some();
     let Start { mut message, delta } = start;
-    let is_said = !is_live || !message.parts.is_empty();
-    if is_said && !cx.run.services.plugins.is_empty() {
+    let has_message = !is_live || !message.parts.is_empty();
+    if has_message && !cx.run.services.plugins.is_empty() {
         message = Box::pin(hooks::user_message(message, cx)).await.map_err(|error| error.at(path))?;
     }
     if message.function_responses().next().is_some() {
         Box::pin(answers::check(&message, cx)).await.map_err(|error| error.at(path))?;
     }
     // A live run without inputs begins with the first message of its queue.
-    if is_said || !delta.is_empty() {
-        cx.emit(first_event(is_said.then_some(message), delta)).await?;
+    if has_message || !delta.is_empty() {
+        cx.emit(first_event(has_message.then_some(message), delta)).await?;
     }
     let mut prepare = Prepare::new(&cx.run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?.await
 }
 
-/// What the user says. No part of [`begin`], whose future would hold it.
+/// Returns the event of the user. Separate from [`begin`], whose future would store the event
+/// otherwise.
 fn first_event(content: Option<Content>, delta: StateDelta) -> Event {
     let mut event = Event::new();
     (event.author, event.content) = (Name::literal("user"), content);
@@ -154,8 +158,9 @@ fn first_event(content: Option<Content>, delta: StateDelta) -> Event {
     event
 }
 
-/// The output is read like any key; what is wrong with it is said in the workflow's own terms.
-fn output(error: Error) -> Error {
+/// Rewrites the error of a key as an error of the workflow's output, since the output is read like
+/// any key.
+fn output_error(error: Error) -> Error {
     let (fact, help) = match error.kind() {
         ErrorKind::KeyMissing => (
             "the run ended without the workflow's output",
@@ -167,23 +172,24 @@ fn output(error: Error) -> Error {
     Error::new(error.kind(), message).with_help(help).with_source(error)
 }
 
-/// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
+/// Returns whether a message contains only white space. The message of a workflow without inputs
+/// has no parts and is not blank.
 fn is_blank(message: &Content) -> bool {
     !message.parts.is_empty()
         && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
-/// Runs a branch of a workflow, which another process runs.
-pub(super) fn branch(
+/// Runs a branch of a run that another process drives.
+pub(super) fn run_branch_task(
     agent: &dyn DynAgent,
     is_closed: bool,
     run: Arc<Run>,
     task: Arc<BranchTask>,
 ) -> BoxFuture<'_, Result<BranchEnd>> {
-    Box::pin(run_task(agent, is_closed, run, task))
+    Box::pin(run_branch_inner(agent, is_closed, run, task))
 }
 
-async fn run_task(
+async fn run_branch_inner(
     agent: &dyn DynAgent,
     is_closed: bool,
     run: Arc<Run>,
@@ -192,20 +198,22 @@ async fn run_task(
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
     if name != task.workflow {
-        let message = format!("branch `{}` is one of `{}`, not of `{name}`", task.path, task.workflow);
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("run it with that workflow"));
+        let message =
+            format!("branch `{}` belongs to workflow `{}`, not to `{name}`", task.path, task.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message)
+            .with_help("run it with the workflow that it belongs to"));
     }
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?.await?;
     if is_closed {
-        let own = OwnKeys::new(states(agent.meta()));
+        let own = OwnKeys::new(state_keys(agent.meta()));
         own.record(&task.state);
-        run.closed_over(own);
+        run.set_own_keys(own);
     }
-    let mut cx = Context::root(run.clone(), path.clone()).with_budget().seeking(task.clone());
+    let mut cx = Context::root(run.clone(), path.clone()).with_budget().search_for(task.clone());
     cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);
     let span = cx.trace.clone();
     let ended = run_branch(agent, cx).await.map_err(|error| error.at(&path));
-    TraceSpan::ended(span, ended)
+    TraceSpan::end_first(span, ended)
 }

@@ -10,27 +10,31 @@ use std::sync::Arc;
 
 /// Keeps all data of a runner: sessions, runs with their waits, artifacts and memory.
 ///
-/// A program passes it to [`RunnerBuilder::store`]. SQLite and Postgres are stores. Restate is one above a store: it has the
-/// parts of that store, and another engine. [`InMemoryStore`] is the store of tests.
+/// A program passes it to [`RunnerBuilder::store`]. SQLite and Postgres are stores. Restate wraps a
+/// store: it has the parts of that store and its own engine. [`InMemoryStore`] is the store for
+/// tests.
 ///
-/// All methods are required, so that a store cannot lack a part by oversight. All parts of a store are parts of the same
-/// data: its sessions and its engine have one [`Location`](crate::session::Location).
+/// All methods are required, so that a store cannot omit a part by oversight. All parts of a store
+/// are parts of the same data: its sessions and its engine have one
+/// [`Location`](crate::session::Location).
 pub trait Store: Send + Sync + 'static {
-    /// The sessions.
+    /// Returns the sessions.
     fn session_store(&self) -> Arc<dyn SessionStore>;
 
-    /// The engine of runs, which keeps their waits as well.
+    /// Returns the engine of runs, which also keeps their waits.
     fn engine(&self) -> Arc<dyn Engine>;
 
-    /// The artifacts. `None` if the store keeps none: then [`RunnerBuilder::artifact_store`] adds them.
+    /// Returns the artifacts. `None` if the store keeps no artifacts;
+    /// [`RunnerBuilder::artifact_store`] then adds them.
     fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>>;
 
-    /// The memory across sessions. `None` if the store keeps none: then [`RunnerBuilder::memory_service`] adds it.
+    /// Returns the memory across sessions. `None` if the store keeps no memory;
+    /// [`RunnerBuilder::memory_service`] then adds it.
     fn memory_service(&self) -> Option<Arc<dyn MemoryService>>;
 }
 
-/// A store in memory: sessions, runs, artifacts and memory last as long as the process. Clones share everything, so a run
-/// that one runner has begun continues on another.
+/// Store in memory: sessions, runs, artifacts and memory exist as long as the process. Clones share
+/// all data, so a run that began on one runner continues on another.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -50,7 +54,7 @@ pub struct InMemoryStore {
 }
 
 impl InMemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }

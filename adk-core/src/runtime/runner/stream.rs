@@ -1,12 +1,12 @@
-//! The events of a run, as they are committed.
+//! [`RunStream`]: the committed events of a run.
 
-use super::cancel::{Driving, is_fenced, meaning};
-use super::request::{Begun, Body};
+use super::cancel::{DriveGuard, explain_fenced, is_fenced};
+use super::request::{Body, Execution};
 use crate::models::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;
-use crate::store::session::Turn;
+use crate::store::session::SessionTurn;
 use crate::{BoxFuture, Error, ErrorKind, Event, Result, RunId};
 use futures_core::Stream;
 use std::fmt;
@@ -15,10 +15,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// The events of a run. An agent goes on once its event was taken, so a slow reader slows the run; dropping the
-/// stream cancels it, and what was committed stays.
+/// Stream of the committed events of a run. An agent continues after its event was taken, so a slow
+/// reader slows the run down. Dropping the stream cancels the run; committed events stay.
 ///
-/// The workflow is borrowed, so it has to live as long: bind it first, or give an `Arc` to a stream that is spawned.
+/// The workflow is borrowed, so it must outlive the stream: bind it first, or pass an `Arc` if the
+/// stream is spawned.
 ///
 /// ```text
 /// let workflow = IterativeWriting::default();
@@ -32,66 +33,66 @@ use std::task::{Context, Poll, ready};
 #[must_use = "a stream does nothing until it is read"]
 pub struct RunStream<'a, T> {
     stage: Stage,
-    /// What runs once it is open.
+    /// Future of the workflow, built when the run is open.
     body: Option<Body<'a, T>>,
     run: Option<Arc<Run>>,
-    // Dropped in this order: nothing of the run goes on when its claim is given back.
+    // The fields are dropped in this order: the run stops before its claim is released.
     future: Option<BoxFuture<'a, Result<T>>>,
-    /// The right to drive the run, where runs are kept.
+    /// Claim of the run, if runs are kept.
     claim: Option<Claim>,
-    /// The turn of the session, until the end.
-    turn: Option<Turn>,
-    /// By it the run is cancelled, where runs are kept.
-    driving: Option<Driving>,
+    /// Turn of the session, held until the end.
+    turn: Option<SessionTurn>,
+    /// Guard through which the run can be cancelled, if runs are kept.
+    guard: Option<DriveGuard>,
     ended: Option<Result<T>>,
-    /// The end that is stored in the registry of runs before the consumer sees it.
+    /// End that is written to the registry of runs before the consumer receives it.
     closing: Option<Closing<T>>,
     end: RunEnd<T>,
 }
 
-/// An end that is being stored, and the consumer's value after that.
+/// Write of an end, and the value for the consumer after the write.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
-/// Opens the session of a run.
-pub(super) type Opening = BoxFuture<'static, Result<OpenedTo>>;
+/// Future that opens the session of a run.
+pub(super) type Opening = BoxFuture<'static, Result<OpenOutcome>>;
 
-/// What opening the session of a run has come to.
-pub(super) enum OpenedTo {
+/// Result of opening the session of a run.
+pub(super) enum OpenOutcome {
     /// The run waits for its turn under this id.
-    Queue(RunId, Opening),
-    /// The run begins, or is resumed.
-    Run(Opened),
+    Queued(RunId, Opening),
+    /// The run begins or is resumed.
+    Opened(OpenedRun),
 }
 
-/// How far a stream is before its events.
+/// Stage of a stream before its events.
 enum Stage {
     Opening(Opening),
-    /// The run of this id is in the registry, and waits for its turn.
+    /// The run with this id is in the registry and waits for its turn.
     Queued(RunId, Opening),
     /// The run is open, and [`RunStream::entered`] has read its first event.
     Read(Arc<Event>),
     Open,
 }
 
-/// A run that has not been polled yet.
-pub(super) struct Opened {
+/// Run that has not been polled yet.
+pub(super) struct OpenedRun {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
-    pub(super) turn: Option<Turn>,
-    pub(super) driving: Option<Driving>,
-    pub(super) begun: Begun,
+    pub(super) turn: Option<SessionTurn>,
+    pub(super) guard: Option<DriveGuard>,
+    pub(super) execution: Execution,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug)]
 pub enum RunEnd<T> {
-    /// It has not.
+    /// The run has not ended.
     Running,
-    /// With its output.
+    /// The run has finished with its output.
     Finished(Outcome<T>),
-    /// It waits for values from outside.
+    /// The run waits for values from outside.
     Paused(Vec<Waiting>),
-    /// With the error that was the last item of the stream.
+    /// The run failed with the error that was the last item of the stream.
     Failed,
 }
 
@@ -104,37 +105,40 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             future: None,
             claim: None,
             turn: None,
-            driving: None,
+            guard: None,
             ended: None,
             closing: None,
             end: RunEnd::Running,
         }
     }
 
-    /// The next event; `None` at the end of the run. An error is the last item.
+    /// Returns the next event; `None` at the end of the run. An error is the last item.
     pub async fn next(&mut self) -> Option<Result<Arc<Event>>> {
         poll_fn(|task| self.poll_event(task)).await
     }
 
-    /// Waits until the run is in the registry, and returns its id: until its first event is committed or, where another run has
-    /// the turn of its session, until the run is queued. Events are not lost: the first one is still to come. A run that no
-    /// engine keeps has entered with its first event.
+    /// Waits until the run is in the registry, and returns its id. A run enters the registry with
+    /// its first committed event, or earlier as a queued run when another run has the turn of its
+    /// session. No event is lost: [`next`](Self::next) still returns the first one. If the engine
+    /// does not keep runs, this method waits for the first event.
     ///
     /// # Errors
-    /// That of a run that cannot begin, which is then the end of the stream.
+    /// Fails when the run cannot begin. The error then ends the stream.
     pub async fn entered(&mut self) -> Result<RunId> {
         poll_fn(|task| self.poll_entered(task)).await
     }
 
-    /// Reads on to the end and gives the outcome, as awaiting the [`RunRequest`](super::RunRequest) does.
+    /// Reads the stream to its end and returns the outcome, as awaiting the
+    /// [`RunRequest`](super::RunRequest) does.
     ///
     /// # Errors
-    /// That of the run; a pause is one of kind [`Paused`](crate::ErrorKind::Paused).
+    /// Fails with the error of the run. A pause is an error of kind
+    /// [`Paused`](crate::ErrorKind::Paused).
     pub async fn finish(mut self) -> Result<Outcome<T>> {
         poll_fn(|task| self.poll_end(task)).await
     }
 
-    /// Reads on to the end.
+    /// Reads the stream to its end.
     pub(super) fn poll_end(&mut self, task: &mut Context<'_>) -> Poll<Result<Outcome<T>>> {
         while let Some(event) = ready!(self.poll_event(task)) {
             event?;
@@ -152,12 +156,13 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         })
     }
 
-    /// What the run has used so far, also one that has failed; of a run that another process drives it is known at its end.
+    /// Returns the usage of the run up to now, also after a failure. If another process drives the
+    /// run, the usage is known at its end.
     pub fn usage(&self) -> Usage {
         self.run.as_ref().map(|run| run.usage()).unwrap_or_default()
     }
 
-    /// How the run ended, after the last item. It is given once; after that the run counts as failed.
+    /// Returns the end of the run, after the last item. Later calls return [`RunEnd::Failed`].
     pub fn end(&mut self) -> RunEnd<T> {
         match &self.end {
             RunEnd::Running => RunEnd::Running,
@@ -183,7 +188,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         Poll::Ready(Ok(run))
     }
 
-    /// Goes to the next stage.
+    /// Moves to the next stage.
     #[cold]
     fn poll_stage(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<Arc<Event>>>> {
         let opened = match &mut self.stage {
@@ -195,11 +200,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         };
         self.stage = Stage::Open;
         match opened {
-            Ok(OpenedTo::Queue(run, opening)) => self.stage = Stage::Queued(run, opening),
-            Ok(OpenedTo::Run(Opened { run, claim, turn, driving, begun })) => {
-                self.future = self.body.take().map(|body| body(run.clone(), begun));
+            Ok(OpenOutcome::Queued(run, opening)) => self.stage = Stage::Queued(run, opening),
+            Ok(OpenOutcome::Opened(OpenedRun { run, claim, turn, guard, execution })) => {
+                self.future = self.body.take().map(|body| body(run.clone(), execution));
                 self.run = Some(run);
-                (self.claim, self.turn, self.driving) = (claim, turn, driving);
+                (self.claim, self.turn, self.guard) = (claim, turn, guard);
             }
             Err(error) => {
                 self.end = RunEnd::Failed;
@@ -221,7 +226,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             return match (closed, end) {
                 (Ok(open), Some(Ok(end))) => {
                     let end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
-                    self.ends(end)
+                    self.end_with(end)
                 }
                 (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
                 (_, None) => Poll::Ready(None),
@@ -231,9 +236,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         if self.future.is_none() && self.ended.is_none() && !matches!(self.end, RunEnd::Running) {
             return Poll::Ready(None);
         }
-        // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
+        // Taking an event consumes budget, so that a run that never waits yields to other tasks and
+        // can be cancelled.
         ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
-        let polls = self.turn.as_ref().map(Turn::polls);
+        let polls = self.turn.as_ref().map(SessionTurn::poll_guard);
         let polled = loop {
             if self.future.is_some() && run.is_cancelled() {
                 self.future = None;
@@ -241,7 +247,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             }
             match run.outbox().poll(&mut self.future, &mut self.ended, task) {
                 Poll::Ready(polled) => break polled,
-                // It was cancelled while it was polled.
+                // The run was cancelled during the poll.
                 Poll::Pending if self.future.is_some() && run.is_cancelled() => {}
                 Poll::Pending => return Poll::Pending,
             }
@@ -250,45 +256,46 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         match polled {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
-                let end = run.left_over().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
+                let end = run.unread_journal().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
                 self.close(end, task)
             }
             Polled::Ended(Err(error)) => self.close(Err(error), task),
             Polled::Parked => {
-                // Asked for while those who wait still live.
-                let end = RunEnd::Paused(run.waiting());
+                // Read before the future is dropped, because the waits disappear with it.
+                let end = RunEnd::Paused(run.open_waits());
                 self.future = None;
                 self.close(Ok(end), task)
             }
             Polled::Stuck => {
-                let error = run.left_over().unwrap_or_else(|| run.asks_no_more());
+                let error = run.unread_journal().unwrap_or_else(|| run.withdrawn_questions());
                 self.future = None;
                 self.close(Err(error), task)
             }
         }
     }
 
-    /// Writes how the run has ended, where that is kept, and tells it.
+    /// Writes the end of the run, if runs are kept, and returns it to the consumer.
     fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
         let (claim, run) = (self.claim.take(), self.run.clone());
-        self.driving = None;
+        self.guard = None;
         let end = match (end, &run) {
-            // The end of a cancelled run is stored already, and who only follows it knows no more.
+            // The end of a cancelled run is already stored. A run that is only followed has no
+            // further details.
             (Err(error), Some(run))
                 if run.engine.driver().is_none()
                     && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
             {
-                self.closing = Some((refused(run.clone(), error, claim), Ok(RunEnd::Failed)));
+                self.closing = Some((explain_refusal(run.clone(), error, claim), Ok(RunEnd::Failed)));
                 return self.poll_event(task);
             }
             (end, _) => end,
         };
-        // Where the store has failed, the run has not: it stays as it is and can be resumed. Dropping the claim gives it
-        // back.
+        // A failure of the store is not a failure of the run: the stored run does not change and
+        // can be resumed. Dropping the claim releases it.
         let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
         let (Some(run), Some(claim), true) = (run, claim, is_stored) else {
             return match end {
-                Ok(end) => self.ends(end),
+                Ok(end) => self.end_with(end),
                 Err(error) => self.fail(error),
             };
         };
@@ -301,11 +308,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(RunEnd::Paused(waiting)) => waiting.clone(),
             _ => Vec::new(),
         };
-        self.closing = Some((closed(run, claim, open, status), end));
+        self.closing = Some((close_run(run, claim, open, status), end));
         self.poll_event(task)
     }
 
-    fn ends(&mut self, end: RunEnd<T>) -> Poll<Option<Result<Arc<Event>>>> {
+    fn end_with(&mut self, end: RunEnd<T>) -> Poll<Option<Result<Arc<Event>>>> {
         (self.end, self.turn) = (end, None);
         Poll::Ready(None)
     }
@@ -316,40 +323,44 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     }
 }
 
-/// Finds out why a run could not go on.
-fn refused(run: Arc<Run>, error: Error, claim: Option<Claim>) -> BoxFuture<'static, Result<Vec<Waiting>>> {
+/// Finds out why the store refused the write of a run.
+fn explain_refusal(
+    run: Arc<Run>,
+    error: Error,
+    claim: Option<Claim>,
+) -> BoxFuture<'static, Result<Vec<Waiting>>> {
     Box::pin(async move {
-        let error = meaning(&run, error).await;
+        let error = explain_fenced(&run, error).await;
         drop(claim);
         Err(error)
     })
 }
 
-/// Stores how a run has ended, with its claim.
-fn closed(
+/// Stores the end of a run and closes its claim.
+fn close_run(
     run: Arc<Run>,
     claim: Claim,
     open: Vec<Waiting>,
     status: RunStatus,
 ) -> BoxFuture<'static, Result<Vec<Waiting>>> {
     Box::pin(async move {
-        match stored(&run, open, status).await {
+        match store_end(&run, open, status).await {
             Ok(open) => {
-                claim.closed();
+                claim.close();
                 Ok(open)
             }
-            Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),
+            Err(error) if is_fenced(&error) => Err(explain_fenced(&run, error).await),
             Err(error) => Err(error),
         }
     })
 }
 
-/// Stores how a run has ended, or who waits.
-async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<Waiting>> {
-    let open = as_stored(run, open).await?;
+/// Stores the end of a run, or its waits.
+async fn store_end(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<Waiting>> {
+    let open = stored_waits(run, open).await?;
     let Some(registry) = run.engine.registry() else { return Ok(open) };
     if status != RunStatus::Finished {
-        let done = run.last_finished();
+        let done = run.take_finished();
         if !done.is_empty() {
             registry.finished(run.claim, done).await?;
         }
@@ -358,9 +369,10 @@ async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<
     Ok(open)
 }
 
-/// Those who wait, as they are in the book: their deadlines are those of the first time that they asked. A wait that is
-/// open there and has nobody any more was that of a branch that was cancelled.
-async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
+/// Replaces the open waits with their stored form, which has the deadlines of the first time they
+/// were asked. Withdraws stored waits that are not open any more: they belong to cancelled
+/// branches.
+async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
     let Some(waits) = run.engine.waits().filter(|_| !open.is_empty()) else { return Ok(open) };
     let stored = waits.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
     let (kept, gone): (Vec<_>, Vec<_>) =
@@ -368,7 +380,7 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
     if !gone.is_empty() {
         waits.withdraw(run.claim, gone.into_iter().map(|waiting| waiting.id).collect()).await?;
     }
-    // One that is not among them was answered in the meantime.
+    // A wait that is not stored was answered in the meantime.
     for stored in kept {
         open.iter_mut()
             .filter(|waiting| waiting.id == stored.id)
@@ -378,20 +390,20 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
 }
 
 impl Run {
-    /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
-    fn left_over(&self) -> Option<Error> {
-        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
+    /// Returns the error of a resumed run that ends, or that only waits for itself, before its
+    /// whole journal was replayed.
+    fn unread_journal(&self) -> Option<Error> {
+        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next_unemitted()?;
         let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
         let message =
             format!("the journal of run `{}` continues with event `{next}`, which no agent emits", self.id);
         Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
-            "something before `{path}`, or `{path}` itself, has changed and takes another way: resume the run with the program \
-             that recorded it, or undo the change"
+            "resume the run with the program that recorded it, or undo the change: `{path}` or a step before it has changed"
         )))
     }
 
-    /// What is wrong when all that is left of a run waits for questions that were withdrawn.
-    fn asks_no_more(&self) -> Error {
+    /// Returns the error of a run whose only remaining waits are for withdrawn questions.
+    fn withdrawn_questions(&self) -> Error {
         let message = format!(
             "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
             self.id
@@ -401,7 +413,7 @@ impl Run {
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {
-        let (loops, usage, session) = (self.loops(), self.usage(), self.session().clone());
+        let (loops, usage, session) = (self.take_loops(), self.usage(), self.session().clone());
         Outcome { output, loops, usage, run_id: self.id, session }
     }
 }
@@ -414,7 +426,7 @@ impl<T: Send + 'static> Stream for RunStream<'_, T> {
     }
 }
 
-// Nothing in a stream is pinned in place: its futures are boxed.
+// A stream has no pinned fields: its futures are boxed.
 impl<T> Unpin for RunStream<'_, T> {}
 
 impl<T> fmt::Debug for RunStream<'_, T> {

@@ -1,8 +1,8 @@
-//! Runs that go on by themselves: as soon as they are answered, and when a deadline passes.
+//! [`Runner::watch`]: resumes runs automatically, after an answer or at a deadline.
 
 use super::queue::heads;
 use super::recover::{PAGE, Recovered};
-use super::{Runner, Shared};
+use super::{Runner, RunnerShared};
 use crate::store::engine::{RunFilter, RunInfo, Waiting};
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
@@ -16,19 +16,19 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the store is looked at, unless [`Watch::every`] says otherwise.
-const EVERY: Duration = Duration::from_secs(1);
+/// Default of [`Watch::every`]: the time between two scans of the store.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many runs are driven at a time, unless [`Watch::at_most`] says otherwise.
-const AT_MOST: usize = 1024;
+/// Default of [`Watch::at_most`]: the number of runs that are driven concurrently.
+const MAX_RUNS: usize = 1024;
 
-/// The longest that a run is let alone after its store has failed.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Longest pause of a run after its store has failed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What [`Runner::watch`] returns: awaited it resumes runs until it is dropped.
+/// Future of [`Runner::watch`]. Resumes runs until it is dropped.
 #[must_use = "nothing is watched until it is awaited"]
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerShared>,
     every: Duration,
     at_most: usize,
     is_left: Box<dyn Fn(RunId) -> bool + Send>,
@@ -36,25 +36,27 @@ pub struct Watch {
     on_recovered: Box<dyn FnMut(Recovered) + Send>,
 }
 
-/// Drives a run to its end or its next wait.
+/// Function that drives a run to its end or its next wait.
 type Resume = Box<dyn Fn(RunInfo) -> BoxFuture<'static, Result<Vec<Waiting>>> + Send>;
 
 impl<P, R> Runner<P, R> {
-    /// Resumes runs as [`recover`](Self::recover) does, and does not end: those that are answered, by whatever process,
-    /// those whose process has ended, and those whose deadline passes, on time. The workflows are those of
-    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); other runs are left to others. It covers the app of this
-    /// runner and all tenants that have such runs, in whatever process a runner was made for them by
-    /// [`for_app`](Self::for_app); a runner that `for_app` has made watches its app alone. The apps of other programs in the
-    /// same store are left to those.
+    /// Resumes runs as [`recover`](Self::recover) does, continuously: runs with new answers from
+    /// any process, runs whose process has ended, and runs whose deadline passes, on time. The
+    /// workflows come from [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); runs of
+    /// other workflows are left to other programs. A watch covers the app of this runner and all
+    /// tenants with such runs, whichever process made their runners by [`for_app`](Self::for_app).
+    /// A runner that was made by `for_app` watches only its app. The apps of other programs in the
+    /// same store are left to those programs.
     ///
-    /// It is a future of its own; drop it to end it, for example at the end of a `tokio::select!`. What it drives then stays
-    /// where it is and can be resumed. A store that is away, locked, full or read-only is waited for. It ends by itself only
-    /// when the store fails for good, with that error.
+    /// The watch is a separate future. Drop it to end it, for example at the end of a
+    /// `tokio::select!`. Runs that it drives then stop at their current step and can be resumed.
+    /// While a store is unreachable, locked, full or read-only, the watch waits for it. The watch
+    /// ends by itself only when the store fails permanently, with that error.
     ///
     /// ```no_run
     /// # use adk_core as adk;
     /// # async fn run(runner: adk::Runner) {
-    /// let watch = runner.watch().inspect(|run| println!("{} went on: {:?}", run.run_id, run.result));
+    /// let watch = runner.watch().inspect(|run| println!("{} continued: {:?}", run.run_id, run.result));
     /// let error = watch.await;
     /// eprintln!("the store has failed: {error}");
     /// # }
@@ -62,8 +64,8 @@ impl<P, R> Runner<P, R> {
     pub fn watch(&self) -> Watch {
         Watch {
             shared: self.shared.clone(),
-            every: EVERY,
-            at_most: AT_MOST,
+            every: INTERVAL,
+            at_most: MAX_RUNS,
             is_left: Box::new(|_| false),
             resume: None,
             on_recovered: Box::new(drop),
@@ -72,28 +74,31 @@ impl<P, R> Runner<P, R> {
 }
 
 impl Watch {
-    /// How often the store is looked at for new answers, new deadlines, and runs whose process has ended. Default: each
-    /// second. A deadline that is known is taken on time.
+    /// Sets the time between two scans of the store for new answers, new deadlines, and runs whose
+    /// process has ended. Default: one second. Known deadlines are handled on time.
     pub fn every(mut self, every: Duration) -> Self {
         self.every = every;
         self
     }
 
-    /// How many runs are driven at a time; others wait for their turn. At least one, default 1024.
+    /// Sets the number of runs that are driven concurrently. Further runs wait. At least 1, default
+    /// 1024.
     pub fn at_most(mut self, runs: usize) -> Self {
         self.at_most = runs.max(1);
         self
     }
 
-    /// Leaves runs alone for as long as this says so: those that the program answers and then drives itself.
+    /// Ignores runs for as long as `is_left` returns true, such as runs that the program answers
+    /// and then drives itself.
     pub fn leave(mut self, is_left: impl Fn(RunId) -> bool + Send + 'static) -> Self {
         self.is_left = Box::new(is_left);
         self
     }
 
-    /// Has runs driven by this, to their end or their next wait, such as by
-    /// [`Runner::resume_by_name`](super::Runner::resume_by_name) of a runner for the app of the run. A run that it refuses with
-    /// [`ErrorKind::RunBusy`] is offered again later, after others. Default: it drives them itself.
+    /// Sets the function that drives runs to their end or their next wait, such as
+    /// [`Runner::resume_by_name`](super::Runner::resume_by_name) of a runner for the app of the
+    /// run. A run that the function refuses with [`ErrorKind::RunBusy`] is offered again later,
+    /// after other runs. By default, the watch drives the runs itself.
     pub fn resume_by<F>(mut self, resume: impl Fn(RunInfo) -> F + Send + 'static) -> Self
     where
         F: Future<Output = Result<Vec<Waiting>>> + Send + 'static,
@@ -102,8 +107,8 @@ impl Watch {
         self
     }
 
-    /// Calls this for each run that went on, with how it ended, or what it waits for now; and for each that could not be
-    /// resumed.
+    /// Calls a function for each run that continued, with its end or its current waits, and for
+    /// each run that could not be resumed.
     pub fn inspect(mut self, on_recovered: impl FnMut(Recovered) + Send + 'static) -> Self {
         self.on_recovered = Box::new(on_recovered);
         self
@@ -118,152 +123,156 @@ impl Watch {
 
     async fn run(mut self) -> Error {
         let mut driven = FuturesUnordered::new();
-        let mut book = Book::default();
-        let mut looking: Option<BoxFuture<'static, Result<Look>>> = None;
+        let mut runs = WatchedRuns::default();
+        let mut current_scan: Option<BoxFuture<'static, Result<StoreScan>>> = None;
         let mut pause = Box::pin(tokio::time::sleep(Duration::ZERO));
         loop {
-            if looking.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
+            if current_scan.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
                 let room = self.at_most - driven.len();
-                let look = look(self.shared.clone(), book.unavailable(), book.sessions(), room);
-                looking = Some(Box::pin(look));
+                let scan = scan_store(self.shared.clone(), runs.unavailable(), runs.sessions(), room);
+                current_scan = Some(Box::pin(scan));
             }
-            // All that holds a connection of the store is polled here, also while another waits for one.
+            // All futures that hold a connection of the store are polled here, also while another
+            // future waits for one.
             let next = poll_fn(|task| {
                 if let Poll::Ready(Some(ended)) = driven.poll_next_unpin(task) {
-                    return Poll::Ready(Next::Ended(ended));
+                    return Poll::Ready(WatchStep::Ended(ended));
                 }
-                match &mut looking {
-                    Some(look) => look.as_mut().poll(task).map(Next::Looked),
-                    None => pause.as_mut().poll(task).map(|()| Next::Look),
+                match &mut current_scan {
+                    Some(scan) => scan.as_mut().poll(task).map(WatchStep::Scanned),
+                    None => pause.as_mut().poll(task).map(|()| WatchStep::Scan),
                 }
             });
             match next.await {
-                Next::Ended(ended) => {
-                    book.ended(&ended, self.every.min(EVERY));
-                    // It may have left something to look at, and there is room for another.
+                WatchStep::Ended(ended) => {
+                    runs.record_end(&ended, self.every.min(INTERVAL));
+                    // The run may have left new work in the store, and another run can be driven
+                    // now.
                     pause.as_mut().reset(Instant::now());
                     if !ended.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy) {
                         (self.on_recovered)(ended);
                     }
                 }
-                Next::Looked(looked) => {
-                    looking = None;
-                    let mut wait = book.next().map_or(self.every, |next| next.min(self.every));
-                    match looked {
-                        Ok(Look { ready, next, is_full }) => {
+                WatchStep::Scanned(scanned) => {
+                    current_scan = None;
+                    let mut wait = runs.next_retry().map_or(self.every, |next| next.min(self.every));
+                    match scanned {
+                        Ok(StoreScan { ready, next, is_full }) => {
                             wait = next.map_or(wait, |next| next.min(wait));
                             wait = if is_full { Duration::ZERO } else { wait };
                             for run in ready {
-                                if !(self.is_left)(run.run_id) && book.begin(&run) {
+                                if !(self.is_left)(run.run_id) && runs.begin(&run) {
                                     driven.push(self.drive(run));
                                 }
                             }
                         }
-                        Err(error) if is_mended(&error) => {}
+                        Err(error) if is_temporary(&error) => {}
                         Err(error) => return error,
                     }
                     pause.as_mut().reset(Instant::now() + wait);
                 }
-                Next::Look => {}
+                WatchStep::Scan => {}
             }
             if driven.len() >= self.at_most && pause.is_elapsed() {
-                // There is no room before one has ended, which looks again at once.
+                // Another run can be driven only after one has ended, which starts a scan
+                // immediately.
                 pause.as_mut().reset(Instant::now() + self.every);
             }
         }
     }
 }
 
-/// Whether an operator mends what the store has failed with, or it passes: a file that is locked, a disk that is full, a
-/// server that starts again.
-fn is_mended(error: &Error) -> bool {
+/// Returns whether the failure of the store passes or can be repaired by an operator: a locked
+/// file, a full disk, a restarting server.
+fn is_temporary(error: &Error) -> bool {
     use StoreErrorKind::{Full, Locked, OutcomeUnknown, ReadOnly, Unavailable};
     matches!(error.kind(), ErrorKind::Store(Full | Locked | OutcomeUnknown | ReadOnly | Unavailable))
 }
 
-/// What comes next to a watch.
-enum Next {
+/// Next event of a watch.
+enum WatchStep {
     Ended(Recovered),
-    Looked(Result<Look>),
-    Look,
+    Scanned(Result<StoreScan>),
+    Scan,
 }
 
-/// What a watch knows of runs.
+/// Runs that a watch knows.
 #[derive(Default)]
-struct Book {
-    ours: HashMap<RunId, SessionKey>,
+struct WatchedRuns {
+    driven: HashMap<RunId, SessionKey>,
     /// Runs that this program cannot drive.
     refused: HashSet<RunId>,
-    /// Runs whose store has failed, or that had no room: not before then, and how long it was let alone.
-    later: HashMap<RunId, (Instant, Duration)>,
+    /// Runs whose store has failed or that were refused as busy, with the time of the next attempt
+    /// and the length of the pause.
+    postponed: HashMap<RunId, (Instant, Duration)>,
 }
 
-impl Book {
-    /// Whether a run is to be driven; from now on it is on its way here.
+impl WatchedRuns {
+    /// Marks a run as driven. Returns whether it was not driven before.
     fn begin(&mut self, run: &RunInfo) -> bool {
-        self.ours.insert(run.run_id, run.session.clone()).is_none()
+        self.driven.insert(run.run_id, run.session.clone()).is_none()
     }
 
-    /// The sessions of the runs that are on their way here.
+    /// Returns the sessions of the driven runs.
     fn sessions(&self) -> HashSet<SessionKey> {
-        self.ours.values().cloned().collect()
+        self.driven.values().cloned().collect()
     }
 
-    /// A run has ended here; one that was busy is let alone for a while.
-    fn ended(&mut self, ended: &Recovered, busy: Duration) {
+    /// Records that a run has ended here. A busy run is postponed.
+    fn record_end(&mut self, ended: &Recovered, busy: Duration) {
         let run = ended.run_id;
-        self.ours.remove(&run);
+        self.driven.remove(&run);
         let Err(error) = &ended.result else {
-            self.later.remove(&run);
+            self.postponed.remove(&run);
             return;
         };
         match error.kind() {
-            // It is left to a program that has its workflow.
+            // A program that has the workflow of the run resumes it.
             ErrorKind::TopologyChanged => drop(self.refused.insert(run)),
-            // Another process was faster, or there is no room for it now.
-            ErrorKind::RunBusy => drop(self.later.insert(run, (Instant::now() + busy, EVERY / 2))),
+            // Another process has claimed the run first, or cannot drive it now.
+            ErrorKind::RunBusy => drop(self.postponed.insert(run, (Instant::now() + busy, INTERVAL / 2))),
             _ if error.is_of_store() => {
-                let before = self.later.get(&run).map_or(EVERY / 2, |(_, before)| *before);
-                let wait = (before * 2).min(LONGEST);
-                self.later.insert(run, (Instant::now() + wait, wait));
+                let before = self.postponed.get(&run).map_or(INTERVAL / 2, |(_, before)| *before);
+                let wait = (before * 2).min(LONGEST_PAUSE);
+                self.postponed.insert(run, (Instant::now() + wait, wait));
             }
             // The run has failed.
             _ => {}
         }
     }
 
-    /// How long it is until a run that was let alone is to be looked at.
-    fn next(&self) -> Option<Duration> {
+    /// Returns the time until a postponed run is tried again.
+    fn next_retry(&self) -> Option<Duration> {
         let now = Instant::now();
-        self.later.values().filter(|(until, _)| *until > now).map(|(until, _)| *until - now).min()
+        self.postponed.values().filter(|(until, _)| *until > now).map(|(until, _)| *until - now).min()
     }
 
-    /// Runs that are not to be driven now.
+    /// Returns the runs that must not be driven now.
     fn unavailable(&mut self) -> HashSet<RunId> {
         let now = Instant::now();
-        self.later.retain(|_, (until, _)| *until + LONGEST > now);
-        let later = self.later.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
-        self.ours.keys().chain(&self.refused).chain(later).copied().collect()
+        self.postponed.retain(|_, (until, _)| *until + LONGEST_PAUSE > now);
+        let postponed = self.postponed.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
+        self.driven.keys().chain(&self.refused).chain(postponed).copied().collect()
     }
 }
 
-/// What a look at the store has found.
-struct Look {
+/// Result of a scan of the store.
+struct StoreScan {
     ready: Vec<RunInfo>,
-    /// How long it is to the next deadline.
+    /// Time until the next deadline.
     next: Option<Duration>,
-    /// Whether there is more to do at once.
+    /// Whether the store has more work now.
     is_full: bool,
 }
 
-/// Answers what has waited too long, and finds at most `room` runs that can go on. A run that is queued can as soon as no
-/// other run of its session is on its way here, and none that came before it can.
-async fn look(
-    shared: Arc<Shared>,
+/// Answers waits past their deadline, and returns at most `room` runs that can continue. A queued
+/// run can continue when its session has no driven run and no earlier run that can continue.
+async fn scan_store(
+    shared: Arc<RunnerShared>,
     unavailable: HashSet<RunId>,
     busy: HashSet<SessionKey>,
     room: usize,
-) -> Result<Look> {
+) -> Result<StoreScan> {
     let expiry = shared.expire().await?;
     let names: Vec<_> =
         shared.workflows.iter().map(|known| known.workflow().meta().name.to_owned()).collect();
@@ -286,7 +295,7 @@ async fn look(
             break;
         }
     }
-    Ok(Look { ready, next: expiry.next, is_full })
+    Ok(StoreScan { ready, next: expiry.next, is_full })
 }
 
 impl IntoFuture for Watch {

@@ -1,12 +1,13 @@
-//! What a tool works with: an overlay of its own over the state of the run.
+//! [`ToolContext`]: the context of a tool call, an overlay over the state of the run.
 
 use super::DynTool;
 use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
-    State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors, is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context, KeyScope,
+    Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors,
+    is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
@@ -15,10 +16,10 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a tool works with. It owns what it needs, so that a call may run anywhere; it reads its own writes and
-/// not those of tools that run beside it.
+/// Context of a tool call. It owns its data, so a call may run on any thread. A call reads its own
+/// writes, but not the writes of concurrent calls.
 pub struct ToolContext {
-    /// What the call asks the agent and the workflow to do.
+    /// Actions that the call requests from the agent and the workflow.
     pub actions: ToolActions,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
@@ -27,39 +28,42 @@ pub struct ToolContext {
     branch: Option<Arc<str>>,
     call: Arc<FunctionCall>,
     step: Arc<CallStep>,
-    /// The tool that is called, which says what it writes.
+    /// Called tool, which announces the keys that it writes.
     tool: Option<Arc<dyn DynTool>>,
     rules: WriteRules,
     unchecked: bool,
-    /// A write that the tool may not make, or an error that no model can do anything about.
+    /// Error that ends the run: a write that the tool must not make, or an error that a model
+    /// cannot correct.
     refused: Option<Error>,
     overlay: Overlay,
-    /// The stored keys that were updated, each as often as it was, and what came of it.
+    /// Updated stored keys with their new values, one entry per update.
     updated: Vec<(Name, Value)>,
-    /// What the model calls of agents in it used.
+    /// Usage of the model calls of inner agents.
     usage: Usage,
-    /// What was answered to its questions.
+    /// Answers to the questions of this call.
     answers: Vec<Value>,
-    /// What the calls of an agent in it are recorded under, where they are recorded one by one.
+    /// Name under which the calls of an inner agent are recorded, if they are recorded
+    /// individually.
     records_under: Option<Name>,
-    /// The span of the call while it is made, otherwise that of the agent that called.
+    /// Span of the call while it is executed, otherwise the span of the calling agent.
     pub(crate) trace: Option<Arc<TraceSpan>>,
 }
 
-/// What is left of a call when it has ended: recorded with its result.
+/// Effects of a finished call, recorded with its result.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct ToolRecord {
-    /// What it asked for.
+    /// Requested actions.
     pub actions: ToolActions,
-    /// The keys that it wrote, as stored keys.
+    /// Written values by stored key.
     pub state_delta: crate::StateDelta,
-    /// The stored keys that it updated, each as often as it did, and what came of it. They are written already.
+    /// Updated stored keys with their new values, one entry per update. The updates are already
+    /// written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updated: Vec<(Name, Value)>,
-    /// The files that it saved.
+    /// Saved files with their versions.
     pub artifact_delta: Vec<(Name, u32)>,
-    /// What the model calls of an agent used that is the tool.
+    /// Usage of the model calls of an agent that is the tool.
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
 }
@@ -67,7 +71,7 @@ pub struct ToolRecord {
 accessors!(ToolContext);
 
 impl ToolContext {
-    /// A context for a call by the agent that runs.
+    /// Creates the context of a call by the current agent.
     pub(crate) fn new(
         cx: &Context,
         call: Arc<FunctionCall>,
@@ -96,22 +100,22 @@ impl ToolContext {
         }
     }
 
-    /// Whether it has tried to write what it may not.
+    /// Returns whether the tool made a write that it must not make.
     pub(crate) fn is_refused(&self) -> bool {
         self.refused.is_some()
     }
 
-    /// Ends the run with an error, whatever is made of the result of the call.
+    /// Ends the run with an error, regardless of the result of the call.
     pub(crate) fn refuse(&mut self, error: Error) {
         self.refused.get_or_insert(error);
     }
 
-    /// What is wrong with the tool itself, whatever it made of the error.
-    pub(crate) fn refused(&mut self) -> Result<()> {
+    /// Returns the error that ends the run, even if the tool ignored it.
+    pub(crate) fn take_refusal(&mut self) -> Result<()> {
         self.refused.take().map_or(Ok(()), Err)
     }
 
-    /// Says what the calls of an agent in this one are recorded under.
+    /// Sets the name under which the calls of an inner agent are recorded.
     pub(crate) fn record_under(&mut self, call: Name) {
         self.records_under = Some(call);
     }
@@ -127,10 +131,11 @@ impl ToolContext {
         }
     }
 
-    /// Goes on with what a part of the call has left that came before, and with the answers to its questions.
+    /// Continues a call with the effects of its earlier part, and with the answers to its
+    /// questions.
     pub(crate) fn resume(&mut self, left: ToolRecord, answers: Vec<Value>) {
         self.answers = answers;
-        // What it updated is recorded under the other part, and written already.
+        // Updates are recorded with the earlier part and already written.
         let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
         (self.actions, self.usage) = (actions, usage);
         self.overlay.state_delta = state_delta;
@@ -139,7 +144,7 @@ impl ToolContext {
         }
     }
 
-    /// A context for the test of a tool: a run in memory of its own, without models.
+    /// Creates a context for the test of a tool: an in-memory run without models.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -153,7 +158,7 @@ impl ToolContext {
         Self::for_tests_with(NoResources)
     }
 
-    /// The same with resources: those of the program, or others for the test.
+    /// Creates a context for the test of a tool, with resources.
     pub fn for_tests_with(resources: impl Resources) -> Self {
         let run = Run::for_tests(SharedResources::new(resources));
         let cx = Context::root(Arc::new(run), Path::root("test"));
@@ -161,9 +166,9 @@ impl ToolContext {
         Self::new(&cx, Arc::new(call), CallStep::next(&cx, CallKind::Tool, &"test".into(), None), None)
     }
 
-    /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
-    /// that this call sees, also of what calls before it have set.
-    pub(crate) fn inner(&self, name: Name) -> Context {
+    /// Creates the context of an agent that is used as a tool. The agent has its own run, below the
+    /// caller, which begins with the state that this call sees, including writes of earlier calls.
+    pub(crate) fn inner_context(&self, name: Name) -> Context {
         let mut delta = self.step.seen.clone();
         delta.extend(self.overlay.state_delta.clone());
         let call = CallPlace {
@@ -173,35 +178,36 @@ impl ToolContext {
             step: self.step.clone(),
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
-        let run = Run::inside(&self.run, &delta, self.records_under.clone(), call);
-        let scope = self.scope.as_ref().map(KeyScope::apart);
+        let run = Run::for_agent_tool(&self.run, &delta, self.records_under.clone(), call);
+        let scope = self.scope.as_ref().map(KeyScope::fork);
         if let Some(scope) = &scope {
-            delta.iter().for_each(|(key, _)| scope.wrote(key));
+            delta.iter().for_each(|(key, _)| scope.mark_written(key));
         }
-        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), scope);
+        let mut inner = Context::nested_root(Arc::new(run), self.path.child(name, At::Once), scope);
         inner.unchecked = self.unchecked;
         inner.trace = self.trace.clone();
-        inner.meter = self.step.meter.as_ref().map(Meter::tool);
+        inner.meter = self.step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 
-    /// What such an agent has used, however it ended: it counts for the call, and with its record when the run is taken up
-    /// again.
-    pub(crate) fn used(&mut self, usage: Usage) {
+    /// Adds the usage of an inner agent, even if the agent failed. The usage counts for the call,
+    /// and is recorded for resumed runs.
+    pub(crate) fn add_usage(&mut self, usage: Usage) {
         self.usage += usage;
     }
 
-    /// Takes over what an event of such an agent has changed in its run. Its keys are stored keys.
+    /// Adds the changes in an event of an inner agent to this call. The keys of the event are
+    /// stored keys.
     pub(crate) fn forward(&mut self, event: &Event, run: &Run) {
         if is_update(event) {
-            // It is written already.
+            // The update is already written.
             let delta = event.actions.state_delta.iter();
             self.updated.extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
             return;
         }
         for (key, value) in event.actions.state_delta.iter() {
-            // The run of the call does not keep the secrets of that run.
-            let secret = secret::kept(key, value).and_then(|_| run.get(key));
+            // This run does not have the secrets of the inner run.
+            let secret = secret::kept_name(key, value).and_then(|_| run.get(key));
             self.overlay.state_delta.insert(key.clone(), secret.unwrap_or_else(|| value.clone()));
         }
         for (name, version) in &event.actions.artifact_delta {
@@ -210,19 +216,20 @@ impl ToolContext {
         }
     }
 
-    /// Takes over the `temp:` keys that such an agent has written, which are in no event; `before` holds the values that
-    /// its run began with. A write of an equal value is a write, too: it replaces that of an earlier call of the reply.
+    /// Adds the `temp:` keys that an inner agent wrote, which events do not contain. `before` holds
+    /// their earlier values. A write of an equal value also counts: it replaces the write of an
+    /// earlier call of the same reply.
     pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
         let is_old =
             |key: &str, value: &Arc<Value>| before.get(key).is_some_and(|old| Arc::ptr_eq(old, value));
-        let written = run.temps().into_iter().filter(|(key, value)| !is_old(key, value));
+        let written = run.temp_keys().into_iter().filter(|(key, value)| !is_old(key, value));
         self.overlay.state_delta.extend(written.collect::<StateDelta>());
     }
 
-    /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
-    /// [`give_back`](Self::give_back).
+    /// Creates the context of a callback of this call and moves the effects of the call into it;
+    /// [`give_back`](Self::give_back) returns them.
     pub(crate) fn callback(&mut self) -> CallbackContext {
-        let mut cx = CallbackContext::new(Place {
+        let mut cx = CallbackContext::new(CallbackPlace {
             run: &self.run,
             scope: &self.scope,
             agent: &self.agent,
@@ -231,29 +238,30 @@ impl ToolContext {
             call_id: Some(&self.call.id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
-            steps: Steps::Within(self.step.clone()),
+            steps: CallbackSteps::Within(self.step.clone()),
             rules: self.rules.clone(),
         });
         cx.updated = std::mem::take(&mut self.updated);
         cx
     }
 
-    /// Takes over what a callback of this call has done.
+    /// Takes the effects of the call back from the context of a callback.
     pub(crate) fn give_back(&mut self, cx: CallbackContext) {
         (self.overlay, self.actions, self.updated) = (cx.overlay, cx.actions, cx.updated);
     }
 
-    /// What the call has written and asked for so far, to [go back](Self::rewind) to.
+    /// Returns the writes and actions up to now, for [`rewind`](Self::rewind).
     pub(crate) fn mark(&self) -> (StateDelta, ToolActions) {
         (self.overlay.state_delta.clone(), self.actions.clone())
     }
 
-    /// Forgets what was written and asked for since. Files are stored already, so they are still told.
+    /// Discards writes and actions since the mark. Files are already stored, so they are still
+    /// reported.
     pub(crate) fn rewind(&mut self, mark: (StateDelta, ToolActions)) {
         (self.overlay.state_delta, self.actions) = mark;
     }
 
-    /// The context for work that runs apart. What comes back with it takes the place of this one.
+    /// Creates a copy for work on another thread. The copy replaces this context when it returns.
     pub(crate) fn copy(&self) -> Self {
         Self {
             actions: self.actions.clone(),
@@ -277,12 +285,12 @@ impl ToolContext {
         }
     }
 
-    /// The name of the agent that called.
+    /// Returns the name of the calling agent.
     pub fn agent_name(&self) -> &str {
         &self.agent
     }
 
-    /// The path of that agent, with rounds.
+    /// Returns the path of the calling agent, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -291,24 +299,25 @@ impl ToolContext {
         &self.run.services.resources
     }
 
-    /// The id of this call: the same when a run is taken up again.
+    /// Returns the id of this call. A resumed run has the same id.
     pub fn call_id(&self) -> &str {
         &self.call.id
     }
 
-    /// Whether the run can wait for an answer to [`ToolError::asks`](crate::ToolError::asks): it is recorded, and the agent is no
-    /// tool of another.
+    /// Returns whether the run can wait for an answer to
+    /// [`ToolError::asks`](crate::ToolError::asks): the run is recorded, and the agent is not a
+    /// tool of another agent.
     pub fn may_ask(&self) -> bool {
         self.run.engine.waits().is_some()
     }
 
-    /// The answers to what this call has [asked](crate::ToolError::asks) so far, in the order of the questions; the same when a
-    /// run is taken up again.
+    /// Returns the answers to the questions of this call so far, in the order of the
+    /// [questions](crate::ToolError::asks). A resumed run has the same answers.
     pub fn answers(&self) -> &[Value] {
         &self.answers
     }
 
-    /// The state; what is set here is committed with the response event.
+    /// Returns the state. Values that are set here are committed with the response event.
     pub fn state(&mut self) -> State<'_> {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
         let updates = Updates::Call { by, step: &self.step, updated: &mut self.updated };
@@ -326,16 +335,17 @@ impl ToolContext {
         }
     }
 
-    /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. It is recorded
-    /// with the call.
+    /// Searches earlier sessions of the user for entries that match a query, best first: ADK's
+    /// `search_memory`. The result is recorded with the call.
     ///
     /// # Errors
-    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
+    /// Fails with [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the
+    /// service fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         self.run.search_memory(query).await
     }
 
-    /// The artifacts of the session.
+    /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
         Artifacts { run: &self.run, overlay: &mut self.overlay, calls: None }
     }

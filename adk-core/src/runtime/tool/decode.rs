@@ -1,13 +1,13 @@
-//! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
-//! what came.
+//! Decoding of arguments and answers. Common mistakes of models are repaired; an error names the
+//! argument, the expected type and the actual value.
 
-use super::schema::{allowed, expected, kind, shown};
+use super::schema::{allowed_values, describe_schema, describe_value, kind};
 use super::{ToolArgs, ToolError, text};
 use crate::depth;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Reads an argument. Its schema is looked up when it cannot be read as it is.
+/// Reads an argument. The schema is only needed if the value cannot be read as it is.
 pub(crate) fn arg<'a, T>(
     name: &str,
     mut value: Value,
@@ -27,7 +27,8 @@ pub(crate) fn arg<'a, T>(
     Err(explain(name, &value, schema, &error.to_string()))
 }
 
-/// Sees that a whole answer fits, as [`arg`] does for an argument; why it does not, with the place.
+/// Repairs an answer until it passes the check, as [`arg`] does for an argument. Returns the reason
+/// otherwise, with the place.
 pub(crate) fn settle(
     value: &mut Value,
     schema: &Value,
@@ -52,7 +53,7 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
         Ok(decoded) => return Ok(decoded),
         Err(error) => error,
     };
-    // A call without arguments, for a function that takes none.
+    // A call without arguments, for a function without parameters.
     if let Ok(decoded) = T::deserialize(Value::Null)
         && value.as_object().is_some_and(Map::is_empty)
     {
@@ -71,14 +72,14 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
     Err(ToolError::argument(text))
 }
 
-/// An argument that has to be there.
+/// Creates the error of a missing argument.
 #[cold]
 pub(crate) fn missing(name: &str, schema: &Value) -> ToolError {
-    ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
+    ToolError::argument(format!("argument `{name}` is missing: expected {}", describe_schema(schema)))
 }
 
-/// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, an
-/// object or a list as text. Says whether anything changed.
+/// Repairs common distortions of providers and forms: null for an absent field, `3.0` for 3, an
+/// object or a list as text. Returns whether the value changed.
 fn repair(value: &mut Value, schema: &Value) -> bool {
     if let Some(options) = options(schema) {
         let repaired = options.iter().find_map(|option| {
@@ -90,7 +91,7 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
     let mut changed = false;
     match value {
         Value::Number(number) if kind(schema) == "integer" => {
-            if let Some(integer) = whole(number) {
+            if let Some(integer) = to_integer(number) {
                 *value = integer;
                 changed = true;
             }
@@ -106,9 +107,9 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             }
         }
         Value::Array(items) => {
-            let of = schema.get("items").unwrap_or(&Value::Null);
+            let subschema = schema.get("items").unwrap_or(&Value::Null);
             for item in items {
-                changed |= repair(item, of);
+                changed |= repair(item, subschema);
             }
         }
         Value::Object(fields) => {
@@ -121,8 +122,9 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             fields.retain(|key, value| !value.is_null() || required(key) || known(key).is_none());
             changed |= fields.len() != before;
             for (key, value) in fields {
-                let of = known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
-                changed |= repair(value, of);
+                let subschema =
+                    known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
+                changed |= repair(value, subschema);
             }
         }
         _ => {}
@@ -130,11 +132,11 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
     changed
 }
 
-fn whole(number: &serde_json::Number) -> Option<Value> {
+fn to_integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;
     }
-    // What a float can hold exactly as an integer: up to 2^53.
+    // A float represents integers exactly only up to 2^53.
     let text =
         number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
     format!("{text:.0}").parse::<i64>().ok().map(Value::from)
@@ -145,12 +147,12 @@ fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError
     let mut path = name.to_owned();
     let text = match mismatch(value, schema, true, &mut path) {
         Some(fault) => format!("argument `{path}`{fault}"),
-        None => format!("argument `{name}`: expected {}: {reason}", expected(schema)),
+        None => format!("argument `{name}`: expected {}: {reason}", describe_schema(schema)),
     };
     ToolError::argument(text)
 }
 
-/// Checks that a value fits a schema without a type of the program.
+/// Checks a value against a schema without a Rust type.
 pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
     let mut path = String::new();
     match mismatch(value, schema, false, &mut path) {
@@ -160,12 +162,12 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
     }
 }
 
-/// The part of a value that fits a schema which the schema knows: without fields that it does not have, where it does not say that
-/// there may be others.
-pub(crate) fn known(value: &Value, schema: &Value) -> Value {
+/// Returns the part of a valid value that its schema describes. Unknown fields are removed, unless
+/// the schema allows additional fields.
+pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
     if let Some(options) = options(schema) {
         let option = options.iter().find(|option| check(value, option).is_ok());
-        return option.map_or_else(|| value.clone(), |option| known(value, option));
+        return option.map_or_else(|| value.clone(), |option| known_part(value, option));
     }
     match value {
         Value::Object(fields) => {
@@ -173,29 +175,32 @@ pub(crate) fn known(value: &Value, schema: &Value) -> Value {
             let is_closed = properties.is_some() && others.is_none_or(|others| *others == false);
             let fields =
                 fields.iter().filter_map(|(key, value)| match properties.and_then(|all| all.get(key)) {
-                    Some(of) => Some((key.clone(), known(value, of))),
+                    Some(subschema) => Some((key.clone(), known_part(value, subschema))),
                     None if is_closed => None,
-                    None => Some((key.clone(), others.map_or_else(|| value.clone(), |of| known(value, of)))),
+                    None => Some((
+                        key.clone(),
+                        others.map_or_else(|| value.clone(), |subschema| known_part(value, subschema)),
+                    )),
                 });
             Value::Object(fields.collect())
         }
         Value::Array(items) => match schema.get("items") {
-            Some(of) => items.iter().map(|item| known(item, of)).collect(),
+            Some(subschema) => items.iter().map(|item| known_part(item, subschema)).collect(),
             None => value.clone(),
         },
         _ => value.clone(),
     }
 }
 
-/// Where a value first differs from its schema, and how. When it could not be read as its type, a text with a format is
-/// one that differs.
+/// Returns the first difference between a value and its schema. For an `unread` value, which could
+/// not be read as its type, a text with a format counts as different.
 fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
-    // The error of a value that could not be read as its type has the reason.
+    // The error of an unread value has a more precise reason than its alternatives.
     if !unread && let Some(fits) = is_one_of(value, schema) {
-        return (!fits).then(|| wanted(value, schema));
+        return (!fits).then(|| type_mismatch(value, schema));
     }
-    if let Some(allowed) = allowed(schema) {
-        return (!allowed.contains(&value)).then(|| wanted(value, schema));
+    if let Some(allowed) = allowed_values(schema) {
+        return (!allowed.contains(&value)).then(|| type_mismatch(value, schema));
     }
     match (kind(schema), value) {
         ("", _) => None,
@@ -204,37 +209,44 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
             let absent = |key: &&str| !fields.contains_key(*key);
             let mut keys = required.filter_map(Value::as_str);
             if let Some(key) = keys.find(absent) {
-                let of = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
+                let subschema = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
                 path.push('.');
                 path.push_str(key);
-                return Some(format!(" is missing: expected {}", expected(of)));
+                return Some(format!(" is missing: expected {}", describe_schema(subschema)));
             }
             let known = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-            known.filter_map(|(key, of)| Some((key, fields.get(key)?, of))).find_map(|(key, value, of)| {
-                if value.is_null() {
-                    return None;
-                }
-                inside(value, of, unread, path, &format!(".{key}"))
-            })
+            known.filter_map(|(key, subschema)| Some((key, fields.get(key)?, subschema))).find_map(
+                |(key, value, subschema)| {
+                    if value.is_null() {
+                        return None;
+                    }
+                    mismatch_inside(value, subschema, unread, path, &format!(".{key}"))
+                },
+            )
         }
         ("array", Value::Array(items)) => {
-            let of = schema.get("items")?;
-            items.iter().enumerate().find_map(|(at, item)| inside(item, of, unread, path, &format!("[{at}]")))
+            let subschema = schema.get("items")?;
+            items
+                .iter()
+                .enumerate()
+                .find_map(|(at, item)| mismatch_inside(item, subschema, unread, path, &format!("[{at}]")))
         }
         ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => {
-            (unread && value.is_string() && schema.get("format").is_some()).then(|| wanted(value, schema))
+            (unread && value.is_string() && schema.get("format").is_some())
+                .then(|| type_mismatch(value, schema))
         }
-        ("integer", Value::Number(number)) if fits(number, schema) => None,
-        _ => Some(wanted(value, schema)),
+        ("integer", Value::Number(number)) if fits_format(number, schema) => None,
+        _ => Some(type_mismatch(value, schema)),
     }
 }
 
-/// The alternatives of a schema.
+/// Returns the alternatives of a schema.
 fn options(schema: &Value) -> Option<&Vec<Value>> {
     ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())
 }
 
-/// Whether a value fits one of the alternatives of a schema, null among them; `None` where there are none.
+/// Returns whether a value fits one of the alternatives of a schema, including null; `None` if the
+/// schema has no alternatives.
 fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
     let types = schema.get("type").and_then(Value::as_array);
     if value.is_null() && types.is_some_and(|types| types.iter().any(|one| one == "null")) {
@@ -248,7 +260,13 @@ fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
     Some(options.iter().any(fits))
 }
 
-fn inside(value: &Value, schema: &Value, unread: bool, path: &mut String, step: &str) -> Option<String> {
+fn mismatch_inside(
+    value: &Value,
+    schema: &Value,
+    unread: bool,
+    path: &mut String,
+    step: &str,
+) -> Option<String> {
     let outer = path.len();
     path.push_str(step);
     let fault = mismatch(value, schema, unread, path);
@@ -258,8 +276,8 @@ fn inside(value: &Value, schema: &Value, unread: bool, path: &mut String, step: 
     fault
 }
 
-/// Whether a number is one of those that the schema's format can hold.
-fn fits(number: &serde_json::Number, schema: &Value) -> bool {
+/// Returns whether the format of the schema can represent a number.
+fn fits_format(number: &serde_json::Number, schema: &Value) -> bool {
     let Some(integer) = number.as_i128() else { return false };
     match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => u8::try_from(integer).is_ok(),
@@ -273,6 +291,6 @@ fn fits(number: &serde_json::Number, schema: &Value) -> bool {
     }
 }
 
-fn wanted(value: &Value, schema: &Value) -> String {
-    format!(": expected {}, got {}", expected(schema), shown(value))
+fn type_mismatch(value: &Value, schema: &Value) -> String {
+    format!(": expected {}, got {}", describe_schema(schema), describe_value(value))
 }

@@ -1,4 +1,4 @@
-//! Tools that are made at run time, of closures.
+//! [`FunctionTool`]: tools that are created at run time from closures.
 
 use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
 use crate::models::model::ToolDeclaration;
@@ -15,10 +15,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A tool that is made at run time: ADK's `FunctionTool`.
+/// Tool that is created at run time: ADK's `FunctionTool`.
 ///
-/// The arguments come as one value, whose fields the model fills in; their schema is that of its type. A function that
-/// is known at compile time is a tool by `#[tool]`, which knows more about it.
+/// The arguments are one value, whose fields the model fills in; the type of the value defines
+/// their schema. For a function that is known at compile time, use `#[tool]`, which checks more.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -40,7 +40,8 @@ use std::time::Duration;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 ///
-/// `#[tool]` sees in the body of a function that it may end a loop; of a closure that has to be said:
+/// `#[tool]` sees in the body of a function whether the tool may end a loop; a closure must declare
+/// it:
 ///
 /// ```
 /// # use adk_core as adk;
@@ -52,26 +53,28 @@ use std::time::Duration;
 /// assert!(done.may_exit(true).meta().may_exit);
 /// ```
 pub struct FunctionTool {
-    about: Made,
+    meta: FunctionToolMeta,
     declaration: ToolDeclaration,
-    call: Arc<Call>,
-    /// Whether a person is asked; its schema is that of the arguments.
-    asks: Arc<Asks>,
+    call: Arc<ToolClosure>,
+    /// Predicate that decides whether a user is asked. Takes the arguments and their schema.
+    confirms: Arc<ConfirmPredicate>,
 }
 
-type Call =
+type ToolClosure =
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
 
-type Asks = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
+type ConfirmPredicate = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
 
-/// Whether a person is asked about a call: of one whose arguments can be read, the predicate decides.
-fn asks<T: DeserializeOwned>(predicate: impl Fn(&T) -> bool + Send + Sync + 'static) -> Arc<Asks> {
+/// Returns a predicate over the decoded arguments of a call.
+fn confirm_predicate<T: DeserializeOwned>(
+    predicate: impl Fn(&T) -> bool + Send + Sync + 'static,
+) -> Arc<ConfirmPredicate> {
     Arc::new(move |args, schema| decode::args(args, schema).map(|args| predicate(&args)))
 }
 
-/// What the description refers to.
+/// Settings that the description of the tool borrows from.
 #[derive(Clone, Default)]
-struct Parts {
+struct ToolSettings {
     name: String,
     description: String,
     writes: Vec<Key>,
@@ -83,45 +86,48 @@ struct Parts {
     retry: u32,
 }
 
-struct Keys<'a>(Vec<KeySpec<'a>>);
+struct KeySpecs<'a>(Vec<KeySpec<'a>>);
 
 self_cell!(
-    struct Listed {
-        owner: Parts,
+    struct SettingsWithKeys {
+        owner: ToolSettings,
         #[covariant]
-        dependent: Keys,
+        dependent: KeySpecs,
     }
 );
 
 self_cell!(
-    struct Made {
-        owner: Listed,
+    struct FunctionToolMeta {
+        owner: SettingsWithKeys,
         #[covariant]
         dependent: ToolMeta,
     }
 );
 
-fn describe(parts: Parts) -> Made {
-    let listed = Listed::new(parts, |parts| Keys(parts.writes.iter().map(Key::spec).collect()));
-    Made::new(listed, |listed| {
-        let (parts, keys) = (listed.borrow_owner(), listed.borrow_dependent());
-        let meta = ToolMeta::new(&parts.name, &parts.description)
+fn function_tool_meta(settings: ToolSettings) -> FunctionToolMeta {
+    let with_keys =
+        SettingsWithKeys::new(settings, |settings| KeySpecs(settings.writes.iter().map(Key::spec).collect()));
+    FunctionToolMeta::new(with_keys, |with_keys| {
+        let (settings, keys) = (with_keys.borrow_owner(), with_keys.borrow_dependent());
+        let meta = ToolMeta::new(&settings.name, &settings.description)
             .writes(&keys.0)
-            .may_exit(parts.may_exit)
-            .long_running(parts.long_running)
-            .confirm(parts.confirm)
-            .retry(parts.retry);
-        let meta = parts.timeout.map_or(meta, |longest| meta.timeout(longest));
-        parts.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
+            .may_exit(settings.may_exit)
+            .long_running(settings.long_running)
+            .confirm(settings.confirm)
+            .retry(settings.retry);
+        let meta = settings.timeout.map_or(meta, |longest| meta.timeout(longest));
+        settings.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
     })
 }
 
 impl FunctionTool {
-    /// A tool of a closure: `|args: T, cx| ...`. It returns nothing, text, a number, a bool, a list, a JSON value, a
-    /// value of an own type as [`Json`], or a `Result` of anything that has a form in JSON.
+    /// Creates a tool from a closure: `|args: T, cx| ...`. The closure returns `()`, text, a
+    /// number, a bool, a list, a JSON value, a value of any other type as [`Json`], or a `Result`
+    /// of a value that can be encoded as JSON.
     ///
-    /// The description tells the model when and how to use it; without one, the agent that has it is refused
-    /// (`tool-undocumented`). Arguments that are no object are refused there too (`tool-argument`); `()` is none.
+    /// Models read in the description when and how to use the tool; an agent with a tool without a
+    /// description is refused (`tool-undocumented`). Arguments must be an object or `()`; other types
+    /// are also refused (`tool-argument`).
     pub fn new<T, R, F>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         T: DeserializeOwned + JsonSchema + 'static,
@@ -129,18 +135,18 @@ impl FunctionTool {
         F: Fn(T, &mut ToolContext) -> R + Send + Sync + 'static,
     {
         let schema = schema_of::<T>();
-        let (function, wanted) = (Arc::new(function), schema.clone());
+        let (function, parameters) = (Arc::new(function), schema.clone());
         let call = move |args, cx: &mut ToolContext| {
-            decode::args::<T>(args, &wanted).and_then(|args| function(args, cx).into_json())
+            decode::args::<T>(args, &parameters).and_then(|args| function(args, cx).into_json())
         };
         let call = Arc::new(call);
-        Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
+        Self::from_call::<T, _>(name.into(), description.into(), schema, move |args, cx| {
             let call = call.clone();
             Box::pin(async move { call(args, cx) })
         })
     }
 
-    /// The same of a closure whose work is a future: `|args: T, cx| Box::pin(async move { ... })`.
+    /// Creates a tool from an async closure: `|args: T, cx| Box::pin(async move { ... })`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -163,15 +169,15 @@ impl FunctionTool {
         F: for<'a> Fn(T, &'a mut ToolContext) -> BoxFuture<'a, R> + Send + Sync + 'static,
     {
         let schema = schema_of::<T>();
-        let (function, wanted) = (Arc::new(function), schema.clone());
-        Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
-            let args = decode::args::<T>(args, &wanted);
+        let (function, parameters) = (Arc::new(function), schema.clone());
+        Self::from_call::<T, _>(name.into(), description.into(), schema, move |args, cx| {
+            let args = decode::args::<T>(args, &parameters);
             let function = function.clone();
             Box::pin(async move { function(args?, cx).await.into_json() })
         })
     }
 
-    fn with<T, F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
+    fn from_call<T, F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
     where
         T: DeserializeOwned + 'static,
         F: for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
@@ -180,46 +186,49 @@ impl FunctionTool {
             + 'static,
     {
         let declaration = ToolDeclaration::new(name.clone(), &*description, schema);
-        let about = describe(Parts { name, description, ..Parts::default() });
-        Self { about, declaration, call: Arc::new(call), asks: asks(|_: &T| true) }
+        let meta = function_tool_meta(ToolSettings { name, description, ..ToolSettings::default() });
+        Self { meta, declaration, call: Arc::new(call), confirms: confirm_predicate(|_: &T| true) }
     }
 
-    /// Says that it may end a loop: it sets `cx.actions.escalate`. Default `false`.
+    /// Declares that the tool may end a loop: it sets `cx.actions.escalate`. Default `false`.
     #[must_use]
     pub fn may_exit(mut self, yes: bool) -> Self {
         self.declaration.escalates = yes;
-        self.changed(|parts| parts.may_exit = yes)
+        self.update(|settings| settings.may_exit = yes)
     }
 
-    /// Says that it may write a key. What it writes and does not announce is an error of the run.
+    /// Declares that the tool may write a key. Writing an undeclared key is an error of the run.
     #[must_use]
     pub fn writes<T: DeserializeOwned + 'static>(self, key: impl Into<String>) -> Self {
-        self.changed(|parts| parts.writes.push(Key::read_as::<T>(key)))
+        self.update(|settings| settings.writes.push(Key::read_as::<T>(key)))
     }
 
-    /// Says that its answer comes later. Default `false`. What the closure returns is what the model reads in the meantime,
-    /// so it says nothing of the type of the answer: any value fits, and one that is no object is sent as
-    /// `{"result": VALUE}`. Where an answer has to be of a type, use an `await`, see [`Await`](crate::Await).
+    /// Declares that the answer comes later. Default `false`. The model reads the return value of
+    /// the closure in the meantime, so the type of the return value does not apply to the answer.
+    /// Any value is a valid answer; a value that is not an object is sent as `{"result": VALUE}`.
+    /// For an answer with a type, use an `await`, see [`Await`](crate::Await).
     #[must_use]
     pub fn long_running(self, yes: bool) -> Self {
-        self.changed(|parts| parts.long_running = yes)
+        self.update(|settings| settings.long_running = yes)
     }
 
-    /// Says that a person has to agree to each call. Default `false`.
+    /// Requires that a user confirms each call. Default `false`.
     #[must_use]
     pub fn confirm(self, yes: bool) -> Self {
-        self.changed(|parts| parts.confirm = yes)
+        self.update(|settings| settings.confirm = yes)
     }
 
-    /// Says who may agree to the calls that it [asks](Self::confirm) about: users with a role, or each user but the one who
-    /// began the run. Default: the user who began the run. See [`Runner::answer_as`](crate::Runner::answer_as).
+    /// Sets the users who may confirm the [calls](Self::confirm) of the tool: users with a role, or
+    /// each user except the one who began the run. Default: the user who began the run. See
+    /// [`Runner::answer_as`](crate::Runner::answer_as).
     #[must_use]
     pub fn by(self, by: AnsweredBy) -> Self {
-        self.changed(|parts| parts.by = Some(by))
+        self.update(|settings| settings.by = Some(by))
     }
 
-    /// Says that a person has to agree to the calls for which the predicate holds. It takes the arguments as the closure of
-    /// the tool does, so a call with others is answered with an error, and nobody is asked.
+    /// Requires that a user confirms the calls for which the predicate is true. The predicate takes
+    /// the arguments as the closure of the tool does. A call with other arguments fails with an
+    /// error, and no user is asked.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -235,35 +244,37 @@ impl FunctionTool {
     where
         T: DeserializeOwned + 'static,
     {
-        self.asks = asks(predicate);
+        self.confirms = confirm_predicate(predicate);
         self.confirm(true)
     }
 
-    /// The longest that one attempt of a call may take. Default: no limit. The closure has to be one of
-    /// [`new_async`](Self::new_async): nothing ends a call of one that does not wait.
+    /// Sets the time limit of one attempt of a call. Default: no limit. The limit requires a
+    /// closure of [`new_async`](Self::new_async), because a closure that does not wait cannot be
+    /// interrupted.
     #[must_use]
     pub fn timeout(self, longest: Duration) -> Self {
-        self.changed(|parts| parts.timeout = Some(longest))
+        self.update(|settings| settings.timeout = Some(longest))
     }
 
-    /// How often a call is made again that has failed or taken too long, with waits from one second up, each twice the one
-    /// before. Default 0. A call with wrong arguments and a panic are not made again.
+    /// Sets how often a call is retried after a failure or a timeout. The pauses begin with one
+    /// second and double each time. Default 0. Calls with invalid arguments and panics are not
+    /// retried.
     #[must_use]
     pub fn retry(self, times: u32) -> Self {
-        self.changed(|parts| parts.retry = times)
+        self.update(|settings| settings.retry = times)
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut Parts)) -> Self {
-        let mut parts = self.about.borrow_owner().borrow_owner().clone();
-        change(&mut parts);
-        self.about = describe(parts);
+    fn update(mut self, update: impl FnOnce(&mut ToolSettings)) -> Self {
+        let mut settings = self.meta.borrow_owner().borrow_owner().clone();
+        update(&mut settings);
+        self.meta = function_tool_meta(settings);
         self
     }
 }
 
 impl DynTool for FunctionTool {
     fn meta(&self) -> &ToolMeta<'_> {
-        self.about.borrow_dependent()
+        self.meta.borrow_dependent()
     }
 
     fn declaration_dyn(&self) -> &ToolDeclaration {
@@ -276,8 +287,8 @@ impl DynTool for FunctionTool {
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(async move {
-            // The closure itself may panic as well as its future.
-            match panic::caught(async { (self.call)(args, cx).await }).await {
+            // The closure may panic, as well as its future.
+            match panic::catch_panic(async { (self.call)(args, cx).await }).await {
                 Ok(result) => result,
                 Err(message) => Err(ToolError::panicked(format!("the tool panicked: {message}"))),
             }
@@ -285,14 +296,15 @@ impl DynTool for FunctionTool {
     }
 
     fn needs_confirmation_dyn(&self, args: ToolArgs, _: &mut ToolContext) -> Result<bool, ToolError> {
-        (self.asks)(args, &self.declaration.parameters)
+        (self.confirms)(args, &self.declaration.parameters)
     }
 }
 
-/// The schema of the arguments, an object; of a type that is none, what it is.
+/// Returns the schema of the arguments: an object, or the schema of the type itself if the type is
+/// not an object.
 pub(crate) fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
     let mut generator = schema::generator();
-    let mut schema: Schema = schema::of::<T>(&mut generator);
+    let mut schema: Schema = schema::for_type::<T>(&mut generator);
     schema::close(&mut schema, &generator.take_definitions(true));
     schema.remove("description");
     let mut schema = schema.to_value();
@@ -307,21 +319,21 @@ pub(crate) fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
     Arc::new(schema)
 }
 
-/// What the closure of a [`FunctionTool`] may return.
+/// Return type of the closure of a [`FunctionTool`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a `FunctionTool`",
     label = "return it as `Ok::<_, adk::Error>(...)`, or as `adk::tool::Json(...)`",
     note = "for a future, use `FunctionTool::new_async` and `Box::pin(async move {{ ... }})`"
 )]
 pub trait ToolReturn: Send {
-    /// Its form in JSON.
+    /// Encodes the value as JSON.
     ///
     /// # Errors
-    /// The tool's own error, or when a value has no form in JSON.
+    /// Fails with the error of the tool, or when a value cannot be encoded as JSON.
     fn into_json(self) -> Result<Value, ToolError>;
 }
 
-/// A value of any type that has a form in JSON, as the result of a tool.
+/// Result of a tool: a value of any type that can be encoded as JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
@@ -335,7 +347,7 @@ impl<T: Serialize + Send> ToolReturn for Json<T> {
     }
 }
 
-/// The model reads the text of an error, whatever its type.
+/// The model reads the text of any error type.
 impl<T: Serialize + Send, E: fmt::Display + Send + 'static> ToolReturn for Result<T, E> {
     fn into_json(self) -> Result<Value, ToolError> {
         let error = match self {
@@ -343,7 +355,7 @@ impl<T: Serialize + Send, E: fmt::Display + Send + 'static> ToolReturn for Resul
             Err(error) => error,
         };
         let text = error.to_string();
-        // One of ours stays what it is.
+        // A [`ToolError`] keeps its kind.
         let error: Box<dyn Any + Send> = Box::new(error);
         Err(error.downcast::<ToolError>().map_or_else(|_| ToolError::failed(text), |error| *error))
     }

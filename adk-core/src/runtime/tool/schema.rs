@@ -1,5 +1,5 @@
-//! JSON schemas that models are given: one canonical form, everything inline. Dialects of providers are made of it
-//! elsewhere.
+//! JSON schemas for models, in one canonical form with everything inline. The model crates convert
+//! this form to the dialects of providers.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 
-/// Makes schemas without references, except where a type contains itself.
+/// Returns a generator of schemas without references, except for types that contain themselves.
 pub(crate) fn generator() -> SchemaGenerator {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -16,14 +16,14 @@ pub(crate) fn generator() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// The schema of a type, with the variants of an enum in the order in which they were written.
-pub(crate) fn of<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
+/// Returns the schema of a type, with the variants of an enum in the order of their declaration.
+pub(crate) fn for_type<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = generator.subschema_for::<T>();
-    in_order::<T>(&mut schema);
+    sort_variants::<T>(&mut schema);
     schema
 }
 
-/// The schema of the arguments of a tool: an object with these properties and no others.
+/// Returns the schema of the arguments of a tool: an object with exactly these properties.
 pub(crate) fn object(
     properties: Map<String, Value>,
     required: Vec<Value>,
@@ -40,21 +40,21 @@ pub(crate) fn object(
     root.to_value()
 }
 
-/// Closes a schema: no reference is left, and no title.
+/// Removes references and titles from a schema.
 pub(super) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
     schema.remove("title");
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.trim().to_owned();
     }
     if let Some(Value::String(reference)) = schema.remove("$ref") {
-        recursion(schema, &reference, definitions);
+        replace_recursion(schema, &reference, definitions);
     }
     transform_subschemas(&mut |inner: &mut Schema| close(inner, definitions), schema);
 }
 
-/// A type that contains itself is written out once; inside it only its kind is said, since no provider is sure to
-/// follow references.
-fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
+/// Replaces a reference of a type to itself with the kind of the type, because not every provider
+/// follows references.
+fn replace_recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
     let name = reference.rsplit('/').next().unwrap_or_default();
     let kind = definitions.get(name).and_then(|definition| definition.get("type"));
     if let Some(kind) = kind {
@@ -65,9 +65,9 @@ fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Val
     }
 }
 
-/// schemars puts the variants that have no documentation first; this puts all of them in the order in which the type
-/// knows them.
-pub(crate) fn in_order<T: DeserializeOwned>(schema: &mut Schema) {
+/// Sorts variants in the order in which the type declares them. schemars puts the variants without
+/// documentation first.
+pub(crate) fn sort_variants<T: DeserializeOwned>(schema: &mut Schema) {
     let names = Cell::new(None);
     drop(T::deserialize(Variants(&names)));
     if let Some(names) = names.get() {
@@ -87,29 +87,29 @@ fn reorder(schema: &mut Schema, names: &[&str]) {
     let mut single: Vec<Value> = Vec::with_capacity(names.len());
     for option in options.drain(..) {
         match option.get("enum") {
-            Some(Value::Array(values)) => single.extend(values.iter().map(constant)),
+            Some(Value::Array(values)) => single.extend(values.iter().map(const_schema)),
             _ => single.push(option),
         }
     }
-    single.sort_by_key(|option| place(option, names));
+    single.sort_by_key(|option| variant_position(option, names));
     *options = single;
 }
 
-fn constant(value: &Value) -> Value {
+fn const_schema(value: &Value) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "string".into());
     schema.insert("const".to_owned(), value.clone());
     Value::Object(schema)
 }
 
-/// The place of a variant: its text, or the only key of its object.
-fn place(option: &Value, names: &[&str]) -> usize {
+/// Returns the position of a variant, which is a text or the only key of an object.
+fn variant_position(option: &Value, names: &[&str]) -> usize {
     let text = option.get("const").and_then(Value::as_str);
     let key = || option.get("required")?.get(0)?.as_str();
     text.or_else(key).and_then(|name| names.iter().position(|other| *other == name)).unwrap_or(names.len())
 }
 
-/// Asks a type for its variants, without giving it a value.
+/// Deserializer that asks a type for its variants and never supplies a value.
 struct Variants<'a>(&'a Cell<Option<&'static [&'static str]>>);
 
 impl<'de> Deserializer<'de> for Variants<'_> {
@@ -147,9 +147,9 @@ impl<'de> Deserializer<'de> for Variants<'_> {
     }
 }
 
-/// What a schema asks for, in words.
-pub(crate) fn expected(schema: &Value) -> String {
-    if let Some(allowed) = allowed(schema) {
+/// Describes the type that a schema requires.
+pub(crate) fn describe_schema(schema: &Value) -> String {
+    if let Some(allowed) = allowed_values(schema) {
         let texts: Vec<_> = allowed.iter().map(ToString::to_string).collect();
         return match &texts[..] {
             [one] => one.clone(),
@@ -159,7 +159,7 @@ pub(crate) fn expected(schema: &Value) -> String {
     for key in ["anyOf", "oneOf"] {
         if let Some(Value::Array(options)) = schema.get(key) {
             let mut texts: Vec<_> =
-                options.iter().filter(|option| kind(option) != "null").map(expected).collect();
+                options.iter().filter(|option| kind(option) != "null").map(describe_schema).collect();
             texts.dedup();
             return texts.join(", or ");
         }
@@ -179,7 +179,7 @@ pub(crate) fn expected(schema: &Value) -> String {
         "boolean" => "true or false".to_owned(),
         "null" => "null".to_owned(),
         "array" => match schema.get("items") {
-            Some(items) if items.is_object() => format!("a list, each {}", expected(items)),
+            Some(items) if items.is_object() => format!("a list, each {}", describe_schema(items)),
             _ => "a list".to_owned(),
         },
         "object" => match schema.get("required") {
@@ -194,8 +194,8 @@ pub(crate) fn expected(schema: &Value) -> String {
     }
 }
 
-/// The only values that a schema allows.
-pub(crate) fn allowed(schema: &Value) -> Option<Vec<&Value>> {
+/// Returns the only values that a schema allows.
+pub(crate) fn allowed_values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(value) = schema.get("const") {
         return Some(vec![value]);
     }
@@ -205,12 +205,12 @@ pub(crate) fn allowed(schema: &Value) -> Option<Vec<&Value>> {
     let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
     let mut all = Vec::new();
     for option in options.iter().filter(|option| kind(option) != "null") {
-        all.extend(allowed(option)?);
+        all.extend(allowed_values(option)?);
     }
     Some(all)
 }
 
-/// The JSON type that a schema asks for, without null where there is another.
+/// Returns the JSON type that a schema requires, without null if there is another type.
 pub(crate) fn kind(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
@@ -222,8 +222,8 @@ pub(crate) fn kind(schema: &Value) -> &str {
     }
 }
 
-/// A value, as it is named in a message.
-pub(crate) fn shown(value: &Value) -> String {
+/// Describes a value for a message.
+pub(crate) fn describe_value(value: &Value) -> String {
     const MOST: usize = 60;
     match value {
         Value::Null => "null".to_owned(),

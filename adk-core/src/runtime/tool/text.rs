@@ -1,35 +1,39 @@
-//! JSON in text, as models and people write it: after a byte order mark, in a Markdown fence, in prose.
+//! JSON in the texts of models and users: after a byte order mark, in a Markdown fence, or in
+//! prose.
 
 use serde_json::{Deserializer, Value};
 
-/// The most places of a text in which a value is looked for.
-const MOST: usize = 64;
+/// Maximum number of positions at which a value may begin.
+const MAX_STARTS: usize = 64;
 
-/// Reads a text as the JSON value that fits.
+/// Reads the JSON value in a text that fits.
 ///
-/// A text that is no JSON as a whole may hold the value: then it is the only array or object in it that fits.
+/// If the whole text is not JSON, the value is the only array or object in the text that fits.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns the reason if the text has no such value.
 pub(crate) fn read(
     text: &str,
     fits: &mut dyn FnMut(&mut Value) -> Result<(), String>,
 ) -> Result<Value, String> {
-    let text = unfenced(text);
+    let text = strip_fence(text);
     let error = match serde_json::from_str(text) {
         Ok(mut value) => return fits(&mut value).map(|()| value),
         Err(error) => error,
     };
     let mut misfit = None;
-    // A number, a text or a truth can only be told from prose in a fence.
-    let scalars =
-        text.split("```").skip(1).step_by(2).filter_map(|block| serde_json::from_str(unmarked(block)).ok());
+    // A number, a string or a boolean can only be distinguished from prose inside a fence.
+    let scalars = text
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| serde_json::from_str(strip_language(block)).ok());
     let scalars = scalars.filter(|value: &Value| !value.is_array() && !value.is_object());
     let mut scalars = scalars.filter_map(|mut value| fits(&mut value).is_ok().then_some(value));
     let mut found = scalars.next().filter(|_| scalars.next().is_none());
     drop(scalars);
     let mut rest = text;
-    for _ in 0..MOST {
+    for _ in 0..MAX_STARTS {
         let Some(start) = rest.find(['{', '[']) else { break };
         rest = &rest[start..];
         let mut values = Deserializer::from_str(rest).into_iter::<Value>();
@@ -42,32 +46,32 @@ pub(crate) fn read(
                     Err(why) => misfit = Some(why),
                 }
             }
-            // What was cut off is not the value, and neither is a part of it.
+            // A truncated value is not valid, and neither are its parts.
             Some(Err(error)) if error.is_eof() => break,
-            Some(Err(error)) => rest = after(rest, &error),
+            Some(Err(error)) => rest = skip_error(rest, &error),
             None => break,
         }
     }
-    found.ok_or_else(|| misfit.unwrap_or_else(|| format!("it is no JSON ({error})")))
+    found.ok_or_else(|| misfit.unwrap_or_else(|| format!("it is not JSON ({error})")))
 }
 
-/// Without a byte order mark, and without the fence around all of it.
-fn unfenced(text: &str) -> &str {
+/// Removes a byte order mark, and a fence around the whole text.
+fn strip_fence(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     match inner {
-        Some(inner) => unmarked(inner),
+        Some(inner) => strip_language(inner),
         None => text,
     }
 }
 
-/// What is in a fence, without its language.
-fn unmarked(inner: &str) -> &str {
+/// Removes the language of a fence.
+fn strip_language(inner: &str) -> &str {
     inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim()
 }
 
-/// What follows the place of an error.
-fn after<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
+/// Returns the text after the position of an error.
+fn skip_error<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut at = (before + error.column()).clamp(1, text.len());
     while !text.is_char_boundary(at) {
@@ -81,14 +85,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn counts(text: &str) -> Result<Value, String> {
+    fn read_bytes(text: &str) -> Result<Value, String> {
         read(text, &mut |value| Vec::<u8>::deserialize(&*value).map(drop).map_err(|error| error.to_string()))
     }
 
     use serde::Deserialize as _;
 
     #[test]
-    fn the_value_is_found_wherever_it_is() {
+    fn a_value_is_found_in_fences_and_prose() {
         for text in [
             "[1, 2]",
             "\u{feff}[1, 2]\n",
@@ -99,7 +103,7 @@ mod tests {
             "ünïcode [ä] [1, 2]",
             r#"{"not": "it"} but [1, 2]"#,
         ] {
-            assert_eq!(counts(text), Ok(json!([1, 2])), "{text}");
+            assert_eq!(read_bytes(text), Ok(json!([1, 2])), "{text}");
         }
     }
 
@@ -113,22 +117,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sure_is_not_read() {
+    fn ambiguous_text_is_an_error() {
         for (text, why) in [
-            ("[1, [2, 3], ", "no JSON"),
-            ("Sure: {\"a\": [1, 2]", "no JSON"),
-            ("{\"a\": [1, 2], oops}", "no JSON"),
+            ("[1, [2, 3], ", "not JSON"),
+            ("Sure: {\"a\": [1, 2]", "not JSON"),
+            ("{\"a\": [1, 2], oops}", "not JSON"),
             ("[1] or [2]", "more than one"),
             ("[1, 300]", "300"),
             ("I think [1, 300]", "300"),
-            ("nothing", "no JSON"),
-            ("", "no JSON"),
-            ("[", "no JSON"),
-            ("[ü", "no JSON"),
+            ("nothing", "not JSON"),
+            ("", "not JSON"),
+            ("[", "not JSON"),
+            ("[ü", "not JSON"),
         ] {
-            let error = counts(text).unwrap_err();
+            let error = read_bytes(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
-        assert!(counts(&"[[x".repeat(100_000)).is_err());
+        assert!(read_bytes(&"[[x".repeat(100_000)).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The [`Toolset`] trait: tools that a server or a context decides on at run time.
+//! [`Toolset`]: tools that a server or a context supplies at run time.
 
 use super::DynTool;
 use crate::runtime::run::ReadonlyContext;
@@ -6,14 +6,15 @@ use crate::{BoxFuture, Error, ErrorKind, Result};
 use std::future::ready;
 use std::sync::Arc;
 
-/// Tools that are known at run time only, such as those of an MCP server: ADK's `BaseToolset`.
+/// Tools that are known only at run time, such as the tools of an MCP server: ADK's `BaseToolset`.
 ///
-/// An agent asks for them when its turn begins and after each round of tool calls, so a toolset may give other tools then. The
-/// names that it gave are recorded: a run that is taken up again offers the model no other tools for that call, and answers
-/// recorded calls from the record.
+/// An agent asks for the tools when its turn begins and after each round of tool calls, so the
+/// tools may change during a turn. The names of the tools are recorded: for a recorded call, a
+/// resumed run offers the model the same tools, and answers recorded tool calls from the journal.
 ///
-/// No check sees these tools. The run fails with an error of kind [`Toolset`](crate::ErrorKind::Toolset) when one of them has
-/// the name of another tool of the agent or of the runtime's own, may end a loop, is an agent, or writes a key of the session.
+/// No check sees these tools. The run fails with an error of kind
+/// [`Toolset`](crate::ErrorKind::Toolset) when a tool has the name of another tool of the agent or
+/// of the runtime, may end a loop, is an agent, or writes a key of the session.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -44,24 +45,27 @@ use std::sync::Arc;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no toolset",
+    message = "`{Self}` is not a toolset",
     note = "implement `Toolset`, or list single tools in `tools`"
 )]
 pub trait Toolset: Send + Sync + 'static {
-    /// The name that errors give it.
+    /// Returns the name of the toolset for errors.
     fn name(&self) -> &str;
 
-    /// The tools for the next model call of an agent.
+    /// Returns the tools for the next model call of an agent.
     ///
     /// # Errors
-    /// When there is no list of them: the run fails with the error, which names the toolset.
+    /// Fails when the tools cannot be listed. The run fails with the error, which names the
+    /// toolset.
     fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>>;
 
-    /// All tools that it may give, whatever the context. A workflow that holds the toolset to a file,
-    /// `toolset files: McpToolset = include!("files.mcp.json");`, compares them when a run starts.
+    /// Returns all tools that the toolset may supply in any context. A workflow that pins the
+    /// toolset to a file, `toolset files: McpToolset = include!("files.mcp.json");`, compares the
+    /// tools with the file when a run starts.
     ///
     /// # Errors
-    /// When there is no list of them, or, by default, since nothing says that it does not depend on the context.
+    /// Fails when the tools cannot be listed. The default implementation always fails, because the
+    /// tools may depend on the context.
     fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
         let message =
             format!("toolset `{}` cannot be held to a file: its tools depend on the context", self.name());
@@ -69,7 +73,8 @@ pub trait Toolset: Send + Sync + 'static {
         Box::pin(ready(Err(error)))
     }
 
-    /// Runs before the first step of each run that may use the toolset, also of one that is taken up again. Default: nothing.
+    /// Prepares the toolset. Called before the first step of each run that may use the toolset,
+    /// including resumed runs. Default: does nothing.
     ///
     /// # Errors
     /// An error refuses the run.

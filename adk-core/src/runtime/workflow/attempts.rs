@@ -6,7 +6,7 @@
 use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Walk, Walked};
-use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
+use crate::runtime::run::{Consumption, Context, FailedAttempt, measure, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
@@ -33,38 +33,38 @@ impl Walk<'_> {
     /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
     pub(super) async fn run_attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
         let (body, otherwise) = self.body_and_else(at);
-        let _joining = cx.joining();
+        let _joining = cx.join_branches();
         let mut attempt = 1;
         loop {
             let round = At::Round(attempt);
             let (run, path) = (cx.run.clone(), cx.path().with(round));
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
-            let failed = if let Some(record) = run.recorded(&key) {
-                let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
-                let keys = cx.pass_by(&failed.spent, |other| is_below(&path, other));
+            let failed = if let Some(record) = run.recorded_result(&key) {
+                let failed: AttemptRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
+                let keys = cx.skip_recorded(&failed.spent, |other| is_below(&path, other));
                 if let Some(scope) = &cx.scope {
-                    keys.iter().for_each(|key| scope.wrote(key));
+                    keys.iter().for_each(|key| scope.mark_written(key));
                 }
                 failed
             } else {
-                let (ran, spent) = self.run_attempt(body.clone(), limits.timeout, cx.apart(round)).await;
+                let (ran, spent) = self.run_attempt(body.clone(), limits.timeout, cx.for_steps(round)).await;
                 let error = match ran {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
                 };
                 RemoteBranchSet::apply_dropped(cx).await;
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
-                if !cx.may_go_on(&error) || !again && otherwise.is_none() {
+                if !cx.may_continue(&error) || !again && otherwise.is_none() {
                     return Err(error);
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
-                let failed = AttemptRecord { error: record::failed(&error), next, spent };
+                let failed = AttemptRecord { error: record::from_error(&error), next, spent };
                 perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(failed) })
                     .await?
             };
             run.forget_loops(|other| is_below(&path, other));
             let error = recorded_error(failed.error)?;
-            let mut round_cx = cx.apart(round);
+            let mut round_cx = cx.for_steps(round);
             let again = failed.next.is_some();
             let mut event =
                 FailedAttempt { attempt, of: limits.most, error: error.to_string(), again }.event();
@@ -75,7 +75,7 @@ impl Walk<'_> {
                 event.actions.state_delta.insert(ERROR_KEY, Value::from(error.message()));
                 round_cx.emit_boxed(event).await?;
                 drop(round_cx);
-                let mut own = cx.apart(At::Once);
+                let mut own = cx.for_steps(At::Once);
                 (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
                 return self.run_part(otherwise, None, own).await;
             };
@@ -112,14 +112,14 @@ impl Walk<'_> {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
         let (run, meter) = (own.run.clone(), own.meter.clone());
         let limited = run.clone();
-        let work = metered(run, meter, spent.clone(), self.run_part(body, None, own));
+        let work = measure(run, meter, spent.clone(), self.run_part(body, None, own));
         let ran = match timeout {
             None => work.await,
             Some(most) => {
                 let key = StepKey::new(limited.id, path.clone(), CallKind::Timer, "time", 0);
                 // A timeout that overflows the clock counts as no timeout.
                 match Instant::now().checked_add(most) {
-                    Some(deadline) => limited.within(key, deadline, work).await,
+                    Some(deadline) => limited.run_until(key, deadline, work).await,
                     None => Some(work.await),
                 }
                 .unwrap_or_else(|| Err(timeout_error(most, &path)))
@@ -148,7 +148,7 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
 
 /// Reads the error of a record.
 fn recorded_error(error: Value) -> Result<Error> {
-    match record::read::<Value>(error, record::RecordOf::Step(&Name::literal("attempt"))) {
+    match record::read::<Value>(error, record::RecordSubject::Step(&Name::literal("attempt"))) {
         Ok(_) => Err(Error::new(ErrorKind::Diverged, "the record of an attempt holds no error")),
         Err(error) => Ok(error),
     }

@@ -41,7 +41,7 @@ impl Discards {
         cx: &mut Context,
     ) -> Result<()> {
         let (run, block) = (self.run.clone(), self.block.clone());
-        let made = async move { Ok(undo(event, run.delivery.blocks().undone(&block, discarded))) };
+        let made = async move { Ok(undo(event, run.delivery.blocks().values_to_restore(&block, discarded))) };
         cx.emit_stored(made).await.map(drop)
     }
 
@@ -52,7 +52,8 @@ impl Discards {
         discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
         cx: &mut Context,
     ) -> Result<()> {
-        let is_any = || !self.run.delivery.blocks().undone(&self.block, discarded.clone()).is_empty();
+        let is_any =
+            || !self.run.delivery.blocks().values_to_restore(&self.block, discarded.clone()).is_empty();
         let is_due = match self.run.replay.as_ref().filter(|replay| !replay.is_over()) {
             Some(replay) => {
                 let is_said = replay.next_event(&self.block).is_some();
@@ -63,7 +64,7 @@ impl Discards {
         if !is_due {
             return Ok(());
         }
-        let parts = self.run.delivery.blocks().discarded(&self.block, discarded.clone());
+        let parts = self.run.delivery.blocks().discarded_parts(&self.block, discarded.clone());
         let paths: Vec<_> = parts.iter().map(|part| part.path(&self.block).to_string()).collect();
         let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"cancelled": paths}));
         self.commit(event, discarded, cx).await

@@ -3,7 +3,7 @@
 
 use super::Keys;
 use crate::runtime::tool::function::schema_of;
-use crate::runtime::tool::schema::{expected, shown};
+use crate::runtime::tool::schema::{describe_schema, describe_value};
 use crate::runtime::tool::{decode, schema};
 use crate::{Content, Error, ErrorKind, Name, Result, secret};
 use serde::Serialize;
@@ -101,7 +101,7 @@ impl Form {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
             other => {
-                fault("", format!("expected an object with the inputs, got {}", shown(&other)));
+                fault("", format!("expected an object with the inputs, got {}", describe_value(&other)));
                 Map::new()
             }
         };
@@ -165,7 +165,7 @@ impl Form {
                     None => {
                         let value =
                             default.map(|default| default()).or_else(|| T::deserialize(Value::Null).ok());
-                        value.ok_or_else(|| format!("is missing: expected {}", expected(&schema)))
+                        value.ok_or_else(|| format!("is missing: expected {}", describe_schema(&schema)))
                     }
                 };
                 read.map_err(|why| faults.push(FieldFault::new(key, why))).ok()
@@ -209,7 +209,7 @@ impl Form {
                 for (key, schema) in fields {
                     let read = match input.remove(key) {
                         Some(Value::Null) | None if !required(key) => continue,
-                        None => Err(format!("is missing: expected {}", expected(schema))),
+                        None => Err(format!("is missing: expected {}", describe_schema(schema))),
                         Some(mut value) => {
                             let check = |value: &Value| decode::check(value, schema);
                             decode::settle(&mut value, schema, &check)
@@ -243,7 +243,7 @@ impl Form {
 
 /// Decodes the value of an input, or returns the reason why it does not fit.
 fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, String> {
-    if let Ok(value) = T::deserialize(secret::written(&value)) {
+    if let Ok(value) = T::deserialize(secret::wrap(&value)) {
         return Ok(value);
     }
     let check = |value: &Value| T::deserialize(value).map(drop).map_err(|error| error.to_string());

@@ -97,7 +97,7 @@ impl Values<'_> {
 
     /// Returns the value of a key with its secrets hidden; null if the key holds no value.
     pub(crate) fn display_value(&self, key: &str) -> Value {
-        self.run.get(key).map(|value| secret::shown(&value)).unwrap_or_default()
+        self.run.get(key).map(|value| secret::redact(&value)).unwrap_or_default()
     }
 
     /// Returns the value of a key.

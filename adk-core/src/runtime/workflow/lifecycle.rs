@@ -63,17 +63,17 @@ impl<'a> LifecycleNode<'a> {
     /// Reports the error of the node to plugins.
     pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
-            let mut own = cx.callback();
+            let mut own = cx.callback_context();
             Box::pin(callback::on_agent_error(&mut own, error)).await;
-            cx.give_back(own);
+            cx.end_callback(own);
         }
     }
 
     async fn ask_before(self, cx: &mut Context) -> Result<BeginOutcome> {
         let none = AgentCallbacks::default();
-        let mut own = cx.callback();
+        let mut own = cx.callback_context();
         let answer = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
-        let actions = cx.give_back(own);
+        let actions = cx.end_callback(own);
         match answer? {
             Some(content) => {
                 emit_callback_event(self.stand_in(content)?, actions, cx).await?;
@@ -90,9 +90,9 @@ impl<'a> LifecycleNode<'a> {
 
     async fn ask_after(self, cx: &mut Context) -> Result<()> {
         let none = AgentCallbacks::default();
-        let mut own = cx.callback();
+        let mut own = cx.callback_context();
         let answer = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
-        let actions = cx.give_back(own);
+        let actions = cx.end_callback(own);
         match answer? {
             Some(content) => emit_callback_event(Event::new().with_content(content), actions, cx).await,
             None if cx.has_pending() => emit_callback_event(Event::new(), actions, cx).await,

@@ -4,7 +4,7 @@
 use super::scopes::{has_defaults, workflow_scope, written_keys};
 use super::step_table::StepTable;
 use super::{Form, Keys};
-use crate::runtime::run::{Context, stored};
+use crate::runtime::run::{Context, stored_key};
 use crate::spec::{InputSpec, Key, Spec};
 use crate::store::event::StateDelta;
 use crate::store::session::Scope;
@@ -23,7 +23,7 @@ pub(super) fn enter<'c>(
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
-        let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
+        let value = if may_be_known(input, cx) { cx.committed_value(input.name) } else { None };
         match value {
             Some(_) if is_readable_inside(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),
@@ -58,7 +58,7 @@ pub(super) fn enter<'c>(
 pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFuture<'c>> {
     let mut written = StateDelta::default();
     for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
-        let is_other = *stored(cx.scope.as_deref(), output.name) != *output.name;
+        let is_other = *stored_key(cx.scope.as_deref(), output.name) != *output.name;
         if is_other && let Some(value) = cx.run.get(output.name) {
             written.insert(Name::shared(output.name), value);
         }
@@ -86,7 +86,7 @@ fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
 fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
-    let inside = if is_output { stored(scope, input.name) } else { input.name.into() };
+    let inside = if is_output { stored_key(scope, input.name) } else { input.name.into() };
     let from = scope.map_or(Some(input.name.into()), |scope| scope.read_key(input.name));
     (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
 }
@@ -105,7 +105,7 @@ fn missing_input(name: &str, cx: &Context) -> Error {
 /// Returns the `state` keys of the workflow. For a tree that was built at run time, these include
 /// the `state` keys around it.
 pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
-    let own = workflow.spec().states.iter().map(Key::owned);
+    let own = workflow.spec().states.iter().map(Key::from_spec);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
     let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();
     all.peek().is_some().then(|| all.collect())

@@ -7,7 +7,7 @@ use super::reads::Elements;
 use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
-use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};
+use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, measure};
 use crate::spec::{AgentKind, OnError, StepKind};
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
@@ -74,7 +74,7 @@ impl Walk<'_> {
             let sent = remotes.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.run_part(branch, None, own));
             match spent.get(index) {
-                Some(spent) => Box::pin(metered(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
+                Some(spent) => Box::pin(measure(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
                 None => branch,
             }
         });
@@ -176,7 +176,7 @@ impl Walk<'_> {
         let elements = (0..).zip(values).map(move |(index, value)| {
             let scope = Arc::new(scopes::element_scope(&each, index, &own, cx.scope.clone()));
             lock(scopes).push(scope.clone());
-            let mut element = cx.element(index, scope);
+            let mut element = cx.for_element(index, scope);
             element.known.clone_from(&known);
             if let Some(sent) = remotes.send(index as usize, || element.path().clone(), &element, remote) {
                 return sent;
@@ -247,7 +247,7 @@ impl Walk<'_> {
         };
         let (start, block) = (range.start, own.path().clone());
         let mut walk = pin!(self.run_steps(range, &mut own));
-        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.by()) {
+        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.ended_by()) {
             (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::from_cut(by.clone())))),
             (polled, _) => polled,
         });
@@ -378,7 +378,7 @@ async fn join_parts<'s>(
     cx: &'s Context,
 ) -> Result<Box<PartsOutcome>> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
-    let _joining = cx.joining();
+    let _joining = cx.join_branches();
     let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
     let mut running = Branches::default();
     loop {
@@ -449,8 +449,8 @@ impl JoinState<'_> {
                 self.left.get_or_insert(exit);
                 AfterPart::Continue
             }
-            (Err(error), _) if may_skip && cx.may_go_on(&error) => AfterPart::LeaveOut(error),
-            (Err(error), Some(race)) if cx.may_go_on(&error) => {
+            (Err(error), _) if may_skip && cx.may_continue(&error) => AfterPart::LeaveOut(error),
+            (Err(error), Some(race)) if cx.may_continue(&error) => {
                 race.failed = Some(error);
                 AfterPart::Continue
             }
@@ -479,8 +479,8 @@ impl JoinState<'_> {
 #[inline(never)]
 fn replay_cancelled(cx: &Context) {
     if let Some(replay) = &cx.run.replay {
-        replay.cancelled(&cx.run, format!("{}/", cx.path()));
-        replay.cancelled(&cx.run, format!("{}[", cx.path()));
+        replay.drop_branches(&cx.run, format!("{}/", cx.path()));
+        replay.drop_branches(&cx.run, format!("{}[", cx.path()));
     }
 }
 

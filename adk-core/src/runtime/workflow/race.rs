@@ -28,13 +28,15 @@ impl Walk<'_> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
-        let (walked, won) = if let Some(record) = run.recorded(&key) {
-            let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
+        let (walked, won) = if let Some(record) = run.recorded_result(&key) {
+            let won: WinnerRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
             let branch = branches.get(won.branch).ok_or_else(|| missing_winner(&block))?.clone();
             let names = self.step_names(&branch);
-            cx.pass_by(&won.spent, |path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
+            cx.skip_recorded(&won.spent, |path| {
+                step_below(&block, path).is_some_and(|name| !names.contains(name))
+            });
             let own = self.branch_context(won.branch, &branch, cx);
-            let _joining = cx.joining();
+            let _joining = cx.join_branches();
             (self.run_part(branch, None, own).await?, won)
         } else {
             let mut race = Race::new(branches.len());

@@ -1,7 +1,7 @@
 //! The keys that blocks read: the `until` of a loop, the key of a `match`, the list of an `each`.
 
 use crate::runtime::run::Context;
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use crate::spec::Over;
 use crate::store::event::{Event, LEFT_OUT_KEY};
 use crate::{Error, ErrorKind, Result};
@@ -82,7 +82,7 @@ pub(super) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
 }
 
 fn committed_value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
-    cx.committed(key).ok_or_else(|| {
+    cx.committed_value(key).ok_or_else(|| {
         let message = format!("{what} reads a key that nothing has written");
         Error::new(ErrorKind::KeyMissing, message)
             .with_help(format!("let a step before it write `{key}`, or pass it as an input"))
@@ -91,6 +91,6 @@ fn committed_value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<V
 }
 
 fn type_error(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
-    let message = format!("{what} needs {wanted}, but the key holds {}", shown(found));
+    let message = format!("{what} needs {wanted}, but the key holds {}", describe_value(found));
     Error::new(ErrorKind::KeyType, message).with_help(format!("write `{key}` as {wanted}")).at(cx.path())
 }

@@ -8,10 +8,10 @@ use super::step_table::StepTable;
 use super::turn::OuterNames;
 use super::walk::{Exit, Walk, Walked};
 use super::{nested, reads, scopes};
-use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
+use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_replayed};
 use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Error, ErrorKind, Flow, Name, Path, Result};
 use std::future::{pending, ready};
@@ -40,7 +40,7 @@ impl Drop for RemoteBranchSet {
         let Some(run) = &state.run else { return };
         for (stored, scope) in state.events.drain(..) {
             let report = BranchReport::new(Ok(BranchEnd::default())).with_events(vec![stored]);
-            run.leave_behind(Box::pin(ready(Ok(report))), scope);
+            run.keep_report(Box::pin(ready(Ok(report))), scope);
         }
     }
 }
@@ -73,31 +73,31 @@ impl RemoteBranchSet {
         let (remotes, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
         let mut report = ReportGuard { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
+            let _busy = CountGuard::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.receive().await?;
             lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
-            run.skipped(usage);
-            count_again(meter.as_ref(), &usage, rounds, &path);
+            run.count_skipped(usage);
+            count_replayed(meter.as_ref(), &usage, rounds, &path);
             end.map(from_branch_end)
         }))
     }
 
     /// Applies the events of branches whose block was dropped because its time ran out.
     pub(super) async fn apply_dropped(cx: &Context) {
-        let left = cx.run.left_behind();
+        let left = cx.run.take_reports();
         if left.is_empty() {
             return;
         }
         let remotes = Self::default();
         for (report, scope) in left {
-            let _busy = Counted::new(&cx.run.outbox().in_flight);
+            let _busy = CountGuard::new(&cx.run.outbox().in_flight);
             // A branch that could not run has committed no events.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
                 lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
-                cx.run.skipped(usage);
-                count_again(cx.meter.as_ref(), &usage, 0, cx.path());
+                cx.run.count_skipped(usage);
+                count_replayed(cx.meter.as_ref(), &usage, 0, cx.path());
             }
         }
         remotes.apply(cx).await;
@@ -122,10 +122,10 @@ impl RemoteBranchSet {
         events.sort_unstable_by_key(|(stored, _)| stored.place);
         let mut last = None;
         for (stored, scope) in events {
-            last = Some(cx.run.joined(stored, scope.as_deref()));
+            last = Some(cx.run.join_event(stored, scope.as_deref()));
         }
         if let Some(ticket) = last {
-            cx.run.outbox().taken(ticket).await;
+            cx.run.outbox().until_taken(ticket).await;
         }
     }
 }
@@ -152,7 +152,7 @@ impl ReportGuard {
 impl Drop for ReportGuard {
     fn drop(&mut self) {
         if let Some(report) = self.report.take() {
-            self.run.leave_behind(report, self.scope.take());
+            self.run.keep_report(report, self.scope.take());
         }
     }
 }
@@ -193,15 +193,15 @@ pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context)
     let place = cx.path().clone();
     // The process that drives the run enforces this limit too, but it may have ended.
     let deadline = match spec.limits.time {
-        Some(longest) => cx.time_from_here(longest).await?,
+        Some(longest) => cx.start_time_limit(longest).await?,
         None => None,
     };
     let (run, down) = (cx.run.clone(), Box::pin(walk.descend(cx)));
     match deadline {
         None => down.await?,
-        Some((key, deadline)) => match run.within(key, deadline, down).await {
+        Some((key, deadline)) => match run.run_until(key, deadline, down).await {
             Some(found) => found?,
-            None => return Err(cx.time_is_over(&place)),
+            None => return Err(cx.time_error(&place)),
         },
     }
     Ok(Flow::Continue)
@@ -261,7 +261,7 @@ impl Walk<'_> {
                         self.written_keys(range.clone()).into_iter().chain([item.clone()]).collect();
                     let around = cx.scope.clone();
                     let scope = Arc::new(scopes::element_scope(&each, index, &own, around));
-                    let mut element = cx.element(index, scope);
+                    let mut element = cx.for_element(index, scope);
                     element.known = cx.known_with(&item);
                     if cx.is_sought() {
                         let items = reads::list_value(&item, list, cx)?;
@@ -283,12 +283,12 @@ impl Walk<'_> {
         item: Option<(Name, Arc<serde_json::Value>)>,
         cx: &mut Context,
     ) -> Result<()> {
-        let seek = cx.arrive()?;
+        let search = cx.arrive()?;
         if let Some((item, value)) = item {
             begin_element(item, value, cx).await?;
         }
         let end = into_branch_end(self.run_steps(range, cx).await?);
-        cx.found(seek, end);
+        cx.set_branch_end(search, end);
         Ok(())
     }
 
@@ -309,7 +309,7 @@ impl Walk<'_> {
 }
 
 fn unknown_branch(cx: &Context) -> Error {
-    let message = format!("this workflow has no branch `{}`", cx.sought());
+    let message = format!("this workflow has no branch `{}`", cx.sought_path());
     Error::new(ErrorKind::TopologyChanged, message)
         .with_help("run the branch with the workflow of its run")
         .at(cx.path())

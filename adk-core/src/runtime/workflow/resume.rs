@@ -38,14 +38,14 @@ impl Walk<'_> {
 pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
     let mut turns = 1;
     loop {
-        let flow = match cx.finished_before().await {
+        let flow = match cx.replay_finished().await {
             Some(flow) => flow,
             None => {
                 let flow = turn::run(agent, false, cx).await?;
                 if cx.has_added() {
                     return Ok(flow);
                 }
-                cx.run.finished(cx.path(), &flow, cx.frame.usage.as_ref());
+                cx.run.mark_finished(cx.path(), &flow, cx.frame.usage.as_ref());
                 flow
             }
         };

@@ -32,7 +32,7 @@ fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
 /// Runs one branch of the root in a process that does not drive the run.
 pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<BranchEnd> {
     agent.run_dyn(&mut cx).await?;
-    cx.take_found().ok_or_else(|| {
+    cx.take_branch_end().ok_or_else(|| {
         let message = format!(
             "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another process",
             agent.meta().name

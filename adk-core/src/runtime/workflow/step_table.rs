@@ -103,7 +103,7 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
         (None, is_closed) => is_closed.then_some(false),
     };
     let above = cx.settle_global(settled);
-    if cx.seek.is_some() {
+    if cx.search.is_some() {
         return Box::pin(remote::descend(workflow, cx)).await;
     }
     // At the root of a run, the inputs came with the event of the user.
@@ -117,14 +117,14 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
         None => walk_in(workflow, nested, cx).await,
         Some(longest) => Box::pin(walk_within(longest, workflow, nested, cx)).await,
     };
-    let walked = walked.and_then(|walked| cx.held().map(|()| walked));
+    let walked = walked.and_then(|walked| cx.check_limits().map(|()| walked));
     if let Some(meter) = meter {
         cx.meter = meter;
     }
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
     (cx.states, cx.frame.announced) = (states, announced);
     if let Some(above) = above {
-        cx.above = above;
+        cx.inherited = above;
     }
     let flow = match walked? {
         Walked::Through => Flow::Continue,
@@ -160,17 +160,17 @@ async fn walk_within(
     nested: bool,
     cx: &mut Context,
 ) -> Result<Walked> {
-    let Some((key, deadline)) = cx.time_from_here(longest).await? else {
+    let Some((key, deadline)) = cx.start_time_limit(longest).await? else {
         return walk_in(workflow, nested, cx).await;
     };
-    let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.above.clone());
+    let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.inherited.clone());
     let run = cx.run.clone();
-    if let Some(walked) = run.within(key, deadline, walk_in(workflow, nested, cx)).await {
+    if let Some(walked) = run.run_until(key, deadline, walk_in(workflow, nested, cx)).await {
         return walked;
     }
     cx.drop_pending();
-    (cx.frame.path, cx.frame.author, cx.instance, cx.above) = place;
-    Err(cx.time_is_over(cx.path()))
+    (cx.frame.path, cx.frame.author, cx.instance, cx.inherited) = place;
+    Err(cx.time_error(cx.path()))
 }
 
 /// Makes the error for an exit that leaves the workflow: like `break` in a function, an exit ends
@@ -192,7 +192,7 @@ fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
 /// Checks every agent of a workflow before a run. `Agent::prepare` of every workflow calls this
 /// function.
 pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
-    prepare.look(|run| workflow.check_state(&Values { run }));
+    prepare.check(|run| workflow.check_state(&Values { run }));
     // The blocks around a step: the end of each, and the path outside of it.
     let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {

@@ -9,7 +9,9 @@ use super::root::continuing_member;
 use super::turn::run;
 use crate::flow::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
-use crate::runtime::run::{Above, Context, Global, KeyScope, Prepare, Seat, Target};
+use crate::runtime::run::{
+    Context, GlobalInstruction, HandoverState, HandoverTarget, Inherited, KeyScope, Prepare,
+};
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
@@ -107,8 +109,8 @@ impl<'a> Team<'a> {
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
-            let above = self.inherited_by(at, prepare.above(), None);
-            prepare.below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
+            let above = self.inherited_by(at, prepare.inherited(), None);
+            prepare.check_below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
         }
     }
 
@@ -117,20 +119,20 @@ impl<'a> Team<'a> {
     fn inherited_by(
         &self,
         at: usize,
-        around: Option<&Arc<Above>>,
+        around: Option<&Arc<Inherited>>,
         scope: Option<&Arc<KeyScope>>,
-    ) -> Option<Arc<Above>> {
+    ) -> Option<Arc<Inherited>> {
         let mut upper =
             std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
         upper.peek()?;
-        let mut above = around.map_or_else(Above::default, |around| Above::clone(around));
+        let mut above = around.map_or_else(Inherited::default, |around| Inherited::clone(around));
         let (mut near, mut top) = (None, None);
         for hand in upper.map(|at| &self.members[at].hand) {
             near = near.or(hand.model);
             top = hand.global.or(top);
         }
         above.model = near.cloned().or(above.model);
-        let own = top.map(|prompt| Global { prompt: prompt.clone(), scope: scope.cloned() });
+        let own = top.map(|prompt| GlobalInstruction { prompt: prompt.clone(), scope: scope.cloned() });
         above.global = above.global.or(own);
         Some(Arc::new(above))
     }
@@ -160,29 +162,29 @@ impl<'a> Team<'a> {
         let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
         let mut exit = None;
         loop {
-            let seat = self.handover_state(at, inside.as_ref(), cx);
+            let handovers = self.handover_state(at, inside.as_ref(), cx);
             let member = &mut self.members[at];
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
             let path = if first { base.clone() } else { self.path(at, &base) };
             let Member { agent, is_closed, .. } = self.members[at];
             let ran = match at {
-                0 if first => run_member(agent, begun, seat, cx).await,
-                0 => run_member_at(agent, is_closed, seat, path.clone(), cx).await,
+                0 if first => run_member(agent, begun, handovers, cx).await,
+                0 => run_member_at(agent, is_closed, handovers, path.clone(), cx).await,
                 _ => {
-                    let above = self.inherited_by(at, cx.above.as_ref(), cx.scope.as_ref());
-                    let above = std::mem::replace(&mut cx.above, above);
+                    let above = self.inherited_by(at, cx.inherited.as_ref(), cx.scope.as_ref());
+                    let above = std::mem::replace(&mut cx.inherited, above);
                     let instance = std::mem::replace(&mut cx.instance, inside.clone());
-                    let ran = run_member_at(agent, is_closed, seat, path.clone(), cx).await;
-                    (cx.above, cx.instance) = (above, instance);
+                    let ran = run_member_at(agent, is_closed, handovers, path.clone(), cx).await;
+                    (cx.inherited, cx.instance) = (above, instance);
                     ran
                 }
             };
-            let (flow, seat) = ran.map_err(|error| error.at(&path))?;
-            self.members[at].calls = seat.calls;
+            let (flow, handovers) = ran.map_err(|error| error.at(&path))?;
+            self.members[at].calls = handovers.calls;
             // A requested end of a loop holds even if another member continues after it.
             let ended = exit.take().unwrap_or((flow, path));
-            match seat.next.and_then(|next| seat.targets.get(next)) {
+            match handovers.next.and_then(|next| handovers.targets.get(next)) {
                 None => return Ok(ended),
                 Some(target) => at = target.member,
             }
@@ -225,11 +227,11 @@ impl<'a> Team<'a> {
 
     /// Returns the handover state of a member. `inside` is the prefix of the names of all members
     /// but the first.
-    fn handover_state(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
+    fn handover_state(&self, at: usize, inside: Option<&Name>, cx: &Context) -> HandoverState {
         let member = &self.members[at];
         let targets = self.targets(at);
         let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, inside, cx)).collect();
-        Seat { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
+        HandoverState { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
     }
 
     /// Returns the members to which a member may hand over, in ADK's order: its children, its
@@ -247,10 +249,10 @@ impl<'a> Team<'a> {
         (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(parent))
     }
 
-    fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> Target {
+    fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> HandoverTarget {
         let Member { agent, hand, name, calls, .. } = &self.members[at];
         let around = if at == 0 { cx.instance.as_ref() } else { inside };
-        Target {
+        HandoverTarget {
             member: at,
             name: around.map_or_else(|| name.clone(), |around| Name::from(format!("{around}::{name}"))),
             plain: name.clone(),
@@ -262,24 +264,29 @@ impl<'a> Team<'a> {
 }
 
 /// Runs a member at the current place.
-async fn run_member(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
-    cx.frame.seat = Some(Box::new(seat));
+async fn run_member(
+    agent: &dyn DynAgent,
+    begun: bool,
+    handovers: HandoverState,
+    cx: &mut Context,
+) -> Result<(Flow, HandoverState)> {
+    cx.frame.handovers = Some(Box::new(handovers));
     let flow = run(agent, begun, cx).await?;
-    Ok((flow, cx.frame.seat.take().map_or_else(Seat::default, |seat| *seat)))
+    Ok((flow, cx.frame.handovers.take().map_or_else(HandoverState::default, |handovers| *handovers)))
 }
 
 /// Runs a member at a place of its own.
 async fn run_member_at(
     agent: &dyn DynAgent,
     is_closed: bool,
-    seat: Seat,
+    handovers: HandoverState,
     path: Path,
     cx: &mut Context,
-) -> Result<(Flow, Seat)> {
+) -> Result<(Flow, HandoverState)> {
     let outer = cx.enter_at(path);
     let author = is_closed.then(|| cx.author().clone());
     let instance = author.map(|author| cx.instance.replace(author));
-    let ran = run_member(agent, false, seat, cx).await;
+    let ran = run_member(agent, false, handovers, cx).await;
     if let Some(instance) = instance {
         cx.instance = instance;
     }

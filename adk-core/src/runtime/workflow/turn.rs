@@ -5,9 +5,9 @@ use super::team::Team;
 use super::walk::Walk;
 use super::{checkpoint, resume, scopes};
 use crate::flow::Flow;
-use crate::panic::Caught;
+use crate::panic::CatchPanic;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
+use crate::runtime::run::{Context, Frame, KeyScope, LifecycleReporter, NothingWritten, in_span, stored_key};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) fn run_turn(
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let repeats = walk.may_repeat(at, cx);
         let before = match &cx.run.replay {
-            Some(_) if is_marked && !repeats => cx.finished_before().await,
+            Some(_) if is_marked && !repeats => cx.replay_finished().await,
             _ => None,
         };
         // An agent that does not run again is marked as finished already, with its usage.
@@ -59,11 +59,11 @@ pub(super) fn run_turn(
         if let Ok(flow) = &ran
             && is_marked
         {
-            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
+            cx.run.mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let mut turn = cx.leave(outer);
         if is_root {
-            cx.count_on(&mut turn);
+            cx.continue_counts(&mut turn);
         }
         match ran {
             Ok(Flow::Continue) => Ok(None),
@@ -97,7 +97,7 @@ pub(super) fn run_plain(
         let ran = run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx));
         cx.is_addressable = addressable;
         if let Ok(flow) = &ran {
-            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
+            cx.run.mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let turn = cx.leave(outer);
         match ran {
@@ -159,7 +159,7 @@ fn is_observed(node: LifecycleNode<'_>, cx: &Context) -> bool {
 }
 
 async fn run_watched(agent: &dyn DynAgent, node: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
-    let watch = Watch::begin(agent.meta().kind.into(), cx).await;
+    let watch = LifecycleReporter::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
     let ran = run_between_callbacks(agent, node, cx).await;
     if has_span {
@@ -199,7 +199,7 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
     let meta = agent.meta();
     match flow {
         // After a handover the next member writes the key in place of this one.
-        Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
+        Flow::Continue if cx.frame.handovers.as_ref().is_some_and(|handovers| handovers.next.is_some()) => {}
         Flow::Continue => check_written(meta, cx)?,
         // The agents inside a workflow have announced their exits there.
         _ if meta.kind == AgentKind::Workflow => {}
@@ -209,7 +209,7 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
 }
 
 async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match Caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
+    let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
@@ -233,8 +233,8 @@ fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
         return Ok(());
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
-        let stored = stored(cx.scope.as_deref(), key.name);
-        if !cx.written().iter().any(|written| **written == *stored) {
+        let stored = stored_key(cx.scope.as_deref(), key.name);
+        if !cx.written_keys().iter().any(|written| **written == *stored) {
             let message = format!("it ended without having written its key `{}`", key.name);
             return Err(match &cx.frame.unwritten {
                 Some(NothingWritten { kind, why, help }) => {

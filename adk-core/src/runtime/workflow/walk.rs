@@ -10,7 +10,7 @@ use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, run_plain, run_turn};
-use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
+use crate::runtime::run::{Context, Frame, LifecycleOutcome, LifecycleReporter, LoopEndReason, Meter};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use adk_spec::__private::Cost;
@@ -34,7 +34,7 @@ pub(super) struct EnteredBlock {
     meter: Option<Option<Arc<Meter>>>,
     /// The watch that reports the end of the block, and the outcome to report. Set only if the
     /// block is observed.
-    watch: Option<Box<(Box<Watch>, LifecycleOutcome)>>,
+    watch: Option<Box<(Box<LifecycleReporter>, LifecycleOutcome)>>,
 }
 
 impl EnteredBlock {
@@ -183,7 +183,7 @@ impl<'a> Walk<'a> {
         open: &mut [EnteredBlock],
         cx: &mut Context,
     ) -> Result<BeginOutcome> {
-        let watch = Watch::begin(node_kind(&self.steps[at].kind), cx).await;
+        let watch = LifecycleReporter::begin(node_kind(&self.steps[at].kind), cx).await;
         if let Some(block) = open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
     /// Enters the place of a step. Returns the frame for [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
-            cx.again(At::Once)
+            cx.begin_again(At::Once)
         } else {
             cx.enter(self.workflow.name(at), At::Once)
         }
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
             cx.meter = meter;
         }
         if self.workflow.root() == Some(at) {
-            cx.count_on(&mut inner);
+            cx.continue_counts(&mut inner);
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Answerer`]: who answers a wait.
+//! [`Answerer`]: the caller who answers a wait.
 
 use super::refuse;
 use super::registry::Waiting;
@@ -22,17 +22,17 @@ pub struct Answerer {
     pub user: Option<String>,
     /// The roles of the user.
     pub roles: Vec<String>,
-    /// Whether it may answer every wait.
+    /// Whether the caller may answer every wait.
     pub is_operator: bool,
 }
 
 impl Answerer {
-    /// A user without roles.
+    /// Creates a user without roles.
     pub fn user(id: impl Into<String>) -> Self {
         Self { user: Some(id.into()), ..Self::default() }
     }
 
-    /// One who may answer every wait, whatever its `by` says.
+    /// Creates a caller who may answer every wait, regardless of its `by`.
     pub fn operator() -> Self {
         Self { is_operator: true, ..Self::default() }
     }
@@ -46,7 +46,7 @@ impl Answerer {
 }
 
 impl Waiting {
-    /// Whether a caller may answer.
+    /// Returns true if a caller may answer.
     pub fn may_answer(&self, answerer: &Answerer) -> bool {
         let is_own = answerer.user.as_ref().is_none_or(|user| *user == self.user);
         answerer.is_operator
@@ -60,8 +60,8 @@ impl Waiting {
     /// Refuses a caller who may not answer.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongAnswerer`], which names the role that is needed; [`ErrorKind::UnknownWait`] for a wait of another
-    /// user without a `by`.
+    /// [`ErrorKind::WrongAnswerer`], which names the role that is needed;
+    /// [`ErrorKind::UnknownWait`] for a wait of another user without a `by`.
     pub fn check_answerer(&self, answerer: &Answerer) -> Result<()> {
         if self.may_answer(answerer) {
             return Ok(());

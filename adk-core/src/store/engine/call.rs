@@ -1,4 +1,5 @@
-//! [`StepKey`]: the key of a recorded call. [`CallKind`] says what is called, [`CallInputs`] what the call is made with.
+//! [`StepKey`]: the key of a recorded call. [`CallKind`] is the kind of the call, [`CallInputs`]
+//! its inputs.
 
 use crate::encode::to_json;
 use crate::{Name, Path, RunId};
@@ -7,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// What a recorded call calls. Each kind has names of its own in the keys of records, so a call of one kind never takes the
-/// record of another.
+/// The kind of a recorded call. Each kind has names of its own in the keys of records, so a call of
+/// one kind never replays the record of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -19,7 +20,8 @@ pub enum CallKind {
     Summary,
     /// A tool, by its name. A call of a tool that the agent does not have is recorded too.
     Tool,
-    /// The part of a tool call before a person is asked: callbacks, and whether the tool asks at all.
+    /// The part of a tool call before a person is asked: callbacks, and whether the tool asks at
+    /// all.
     Confirmation,
     /// A function agent.
     Function,
@@ -41,7 +43,7 @@ pub enum CallKind {
     Toolsets,
     /// An event that is the result of a call.
     Event,
-    /// What people say in a live run.
+    /// The messages of people in a live run.
     Live,
     /// An update of state that has failed.
     Update,
@@ -54,7 +56,8 @@ pub enum CallKind {
 }
 
 impl CallKind {
-    /// What the name of such a call begins with in its key. Kinds without a prefix have fixed names.
+    /// Returns the first part of the call's name in its key. Kinds without a prefix have fixed
+    /// names.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Tool => "tool.",
@@ -80,40 +83,41 @@ impl CallKind {
     }
 }
 
-/// The key of a recorded call or a wait. As text, which is what it is stored by:
+/// The key of a recorded call or a wait. Stores keep it as text:
 /// `writing/refinement#2/critic:model@0`, `desk/clerk:tool.pay@1`.
 ///
-/// The number counts the calls of this kind and name at this path, so a call that a later version of the program adds or
-/// removes moves no other call.
+/// The number counts the calls of this kind and name at this path, so a call that a later version
+/// of the program adds or removes moves no other call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepKey {
     /// The run.
     pub run_id: RunId,
     /// The path of the agent that calls, with rounds.
     pub path: Path,
-    /// The call of a tool that is an agent, when the call is made inside of that: `tool.reviewer@1`.
+    /// The call of a tool that is an agent, if the call is made inside that tool:
+    /// `tool.reviewer@1`.
     pub within: Option<Box<Name>>,
-    /// What is called.
+    /// The kind of the call.
     pub kind: CallKind,
     /// The name of the tool, step or artifact; a fixed name for other kinds.
     pub name: Name,
-    /// How many calls of this kind and name were made before at this path.
+    /// The number of earlier calls of this kind and name at this path.
     pub index: u32,
 }
 
 impl StepKey {
-    /// The key of a call that is not made inside of a tool call.
+    /// Creates the key of a call that is not made inside a tool call.
     pub fn new(run_id: RunId, path: Path, kind: CallKind, name: impl Into<Name>, index: u32) -> Self {
         Self { run_id, path, within: None, kind, name: name.into(), index }
     }
 
-    /// The key with its run, unique over all runs: `e-0190.../writing/critic:model@0`. The id of a wait, and what makes
-    /// a side effect idempotent.
+    /// Returns the key with its run, unique over all runs: `e-0190.../writing/critic:model@0`. It
+    /// is the id of a wait, and makes a side effect idempotent.
     pub fn id(&self) -> String {
         format!("{}/{self}", self.run_id)
     }
 
-    /// The key without run and path: `tool.pay@1`.
+    /// Returns the key without run and path: `tool.pay@1`.
     pub(crate) fn call(&self) -> CallLabel<'_> {
         CallLabel {
             within: self.within.as_ref().map(|within| &***within),
@@ -147,8 +151,9 @@ impl fmt::Display for CallLabel<'_> {
     }
 }
 
-/// What a call is made with, as far as its record keeps it. In a box: the futures of calls hold it several times, and it is
-/// empty where nothing is recorded, or the runtime does not see the inputs.
+/// The inputs of a call, in the form that its record keeps. Boxed, because the futures of calls
+/// hold it several times. It is empty if nothing is recorded, or if the runtime does not see the
+/// inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallInputs(Option<Box<KnownInputs>>);
 
@@ -159,37 +164,37 @@ struct KnownInputs {
 }
 
 impl CallInputs {
-    /// The inputs of a call that has these values for arguments.
-    pub(crate) fn of(inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs { digest: Digest::of(inputs), model: None })))
+    /// Returns the inputs of a call with these arguments.
+    pub(crate) fn new(inputs: &impl Serialize) -> Self {
+        Self(Some(Box::new(KnownInputs { digest: Digest::new(inputs), model: None })))
     }
 
-    /// The inputs of a call of that model.
-    pub(crate) fn of_model(model: &str, inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs { digest: Digest::of(inputs), model: Some(Name::shared(model)) })))
+    /// Returns the inputs of a call of that model.
+    pub(crate) fn for_model(model: &str, inputs: &impl Serialize) -> Self {
+        Self(Some(Box::new(KnownInputs { digest: Digest::new(inputs), model: Some(Name::shared(model)) })))
     }
 
-    /// The digest of the inputs.
+    /// Returns the digest of the inputs.
     pub(crate) fn digest(&self) -> Option<Digest> {
         self.0.as_ref().map(|known| known.digest)
     }
 
-    /// The name of the model that is asked.
+    /// Returns the name of the model.
     pub(crate) fn model(&self) -> Option<&Name> {
         self.0.as_ref()?.model.as_ref()
     }
 }
 
-/// 16 bytes of SHA-256 over the canonical JSON of inputs: objects with sorted keys, no spaces. Models and strangers choose
-/// some inputs, so the hash is one for which nobody can find two inputs of one digest.
+/// 16 bytes of SHA-256 over the canonical JSON of inputs: objects with sorted keys, no spaces.
+/// Models and strangers choose some inputs, so the hash must be collision-resistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Digest([u8; 16]);
 
 impl Digest {
-    /// The digest of a value; a value without a form in JSON counts as null.
-    pub(crate) fn of(value: &impl Serialize) -> Self {
+    /// Returns the digest of a value; a value without a form in JSON counts as null.
+    pub(crate) fn new(value: &impl Serialize) -> Self {
         let mut hash = Hash::new();
-        update(&mut hash, &to_json(value).unwrap_or_default());
+        hash_value(&mut hash, &to_json(value).unwrap_or_default());
         let mut digest = [0; 16];
         digest.copy_from_slice(&hash.finalize()[..16]);
         Self(digest)
@@ -197,7 +202,7 @@ impl Digest {
 }
 
 /// Adds the canonical JSON of a value. The depth of all values that come here is limited.
-fn update(hash: &mut Hash, value: &Value) {
+fn hash_value(hash: &mut Hash, value: &Value) {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
@@ -207,7 +212,7 @@ fn update(hash: &mut Hash, value: &Value) {
                 hash.update(if at == 0 { "" } else { "," });
                 hash.update(Value::from(key.as_str()).to_string());
                 hash.update(b":");
-                update(hash, value);
+                hash_value(hash, value);
             }
             hash.update(b"}");
         }
@@ -215,7 +220,7 @@ fn update(hash: &mut Hash, value: &Value) {
             hash.update(b"[");
             for (at, value) in list.iter().enumerate() {
                 hash.update(if at == 0 { "" } else { "," });
-                update(hash, value);
+                hash_value(hash, value);
             }
             hash.update(b"]");
         }
@@ -235,9 +240,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_digest_is_of_the_value_and_not_of_the_order_of_its_keys() {
-        let of = |value: Value| Digest::of(&value).to_string();
-        assert_eq!(of(json!({"a": 1, "b": [true, null]})), of(json!({"b": [true, null], "a": 1})));
+    fn a_digest_does_not_depend_on_the_order_of_keys() {
+        let digest = |value: Value| Digest::new(&value).to_string();
+        assert_eq!(digest(json!({"a": 1, "b": [true, null]})), digest(json!({"b": [true, null], "a": 1})));
         let others = [
             json!({"a": 1}),
             json!({"a": "1"}),
@@ -247,10 +252,10 @@ mod tests {
             json!("a"),
             json!(null),
         ];
-        let digests: std::collections::HashSet<_> = others.into_iter().map(of).collect();
+        let digests: std::collections::HashSet<_> = others.into_iter().map(digest).collect();
         assert_eq!(digests.len(), 7);
         // `printf '{"a":1}' | sha256sum`
-        assert_eq!(of(json!({"a": 1})), "015abd7f5cc57a2dd94b7590f04ad808");
+        assert_eq!(digest(json!({"a": 1})), "015abd7f5cc57a2dd94b7590f04ad808");
     }
 
     #[test]

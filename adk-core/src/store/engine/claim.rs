@@ -6,44 +6,46 @@ use crate::{Result, RunId};
 use std::fmt;
 use std::sync::Arc;
 
-/// Names one claim of a run. Every write of a run carries it, and a store refuses the writes of a claim that is not the
-/// current one: a fencing token.
+/// The name of one claim of a run. Every write of a run carries it, and a store refuses the writes
+/// of a claim that is not the current one: a fencing token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClaimId {
     /// The run.
     pub run_id: RunId,
-    /// The number of the claim. The first claim of a run has the number 1, or a random number where the caller has chosen
-    /// the id of the run. Each later claim has the next number. All processes of a run that an
-    /// [engine above](Self::driven_above) drives share the number 0.
+    /// The number of the claim. The first claim of a run has the number 1, or a random number where
+    /// the caller has chosen the id of the run. Each later claim has the next number. All processes
+    /// of a run that an [engine above](Self::driven_above) drives share the number 0.
     pub epoch: u64,
 }
 
 impl ClaimId {
-    /// The claim of the process that begins a run.
+    /// Returns the claim of the process that begins a run.
     pub const fn first(run_id: RunId) -> Self {
         Self { run_id, epoch: 1 }
     }
 
-    /// The claim of a process that begins a run whose id the caller has chosen. Another request may bring the same id, so
-    /// the number is random: the store keeps the claim that comes first, and refuses the writes of the other one.
+    /// Returns the claim of a process that begins a run whose id the caller has chosen. Another
+    /// request may bring the same id, so the number is random: the store keeps the claim that comes
+    /// first, and refuses the writes of the other one.
     pub(crate) fn chosen(run_id: RunId) -> Self {
         Self { run_id, epoch: IdSeed::new().claim() }
     }
 
-    /// The claim of a run that an engine above the store drives, see [`RunDriver`](super::RunDriver). All processes share it:
-    /// that engine decides which of them executes the run. It lasts until the run has ended or is cancelled.
+    /// Returns the claim of a run that an engine above the store drives, see
+    /// [`RunDriver`](super::RunDriver). All processes share it: that engine decides which of them
+    /// executes the run. It lasts until the run has ended or is cancelled.
     pub const fn driven_above(run_id: RunId) -> Self {
         Self { run_id, epoch: 0 }
     }
 
-    /// Whether an engine above the store drives the run.
+    /// Returns true if an engine above the store drives the run.
     pub const fn is_driven_above(self) -> bool {
         self.epoch == 0
     }
 }
 
-/// The right to drive a run. The store makes it when a run is claimed; dropping it, at any moment, gives back this claim
-/// and no other.
+/// The right to drive a run. The store makes it when a run is claimed; dropping it, at any moment,
+/// releases this claim and no other.
 #[must_use = "dropping a claim gives the run back"]
 pub struct Claim {
     id: ClaimId,
@@ -51,23 +53,25 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A claim that calls `release` when it is dropped. It is called from `Drop`, so it must not block.
+    /// Creates a claim that calls `release` when it is dropped. `release` is called from `Drop`, so
+    /// it must not block.
     pub fn new(id: ClaimId, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> Self {
         Self { id, release: Some(Box::new(release)) }
     }
 
-    /// A claim that nothing has to be told of, for an engine that decides elsewhere which process drives a run.
+    /// Creates a claim without a release, for an engine above the store that decides which process
+    /// drives a run.
     pub fn unfenced(run_id: RunId) -> Self {
         Self { id: ClaimId::driven_above(run_id), release: None }
     }
 
-    /// Which claim it is.
+    /// Returns the id.
     pub fn id(&self) -> ClaimId {
         self.id
     }
 
-    /// The end of the run is stored, and the claim with it: there is nothing left to give back.
-    pub(crate) fn closed(mut self) {
+    /// Drops the claim without a release: the end of the run is stored, which ended the claim.
+    pub(crate) fn close(mut self) {
         self.release = None;
     }
 }
@@ -86,11 +90,12 @@ impl fmt::Debug for Claim {
     }
 }
 
-/// Decides from its record whether this program can drive a run. An engine may call it more than once.
+/// A function that decides from the record whether this program can drive the run. An engine may
+/// call it more than once.
 pub type ClaimCheck = Arc<dyn Fn(&RunRecord) -> Result<()> + Send + Sync>;
 
 impl ClaimedRun {
-    /// A run without stored events or steps.
+    /// Creates a claimed run without stored events or steps.
     pub fn new(claim: Claim, record: RunRecord) -> Self {
         Self {
             claim,
@@ -104,9 +109,9 @@ impl ClaimedRun {
         }
     }
 
-    /// A run that an engine executes once more by itself: it begins with the state that it began with, and gets
-    /// everything again from [`Slot::deliver`](super::Slot::deliver), [`step`](super::Journal::step) and
-    /// [`answer`](super::Journal::answer).
+    /// Creates a run that an engine executes again by itself: it begins with its first state, and
+    /// gets everything again from [`Slot::deliver`](super::Slot::deliver),
+    /// [`step`](super::Journal::step) and [`answer`](super::Journal::answer).
     pub fn starting_over(record: RunRecord) -> Self {
         Self { starts_over: true, ..Self::new(Claim::unfenced(record.run_id), record) }
     }

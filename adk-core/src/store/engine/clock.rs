@@ -1,9 +1,10 @@
-//! What time it is for waits.
+//! The clock of waits, which follows tokio's virtual time.
 
 use std::time::Instant;
 
-/// Microseconds since 1970, by the clock of the system. In a test of tokio's with virtual time, its clock goes on by what
-/// the virtual one was advanced by, so that a deadline of days passes at once.
+/// Returns microseconds since 1970, by the clock of the system. In a test with tokio's virtual
+/// time, the clock moves by the time that the virtual clock was advanced, so that a deadline of
+/// days passes at once.
 pub(crate) fn now_micros() -> u64 {
     let (now, real) = (tokio::time::Instant::now().into_std(), Instant::now());
     let ahead = now.saturating_duration_since(real).as_micros();

@@ -1,4 +1,4 @@
-//! [`RunFilter`]: which runs are listed.
+//! [`RunFilter`]: a selection of runs to list.
 
 use super::registry::RunRecord;
 use crate::RunId;
@@ -6,7 +6,8 @@ use crate::store::session::SessionKey;
 use adk_spec::setters;
 use std::ops::Bound::{self, Excluded, Unbounded};
 
-/// Which runs of an app are listed, and how many: those that have not ended, the newest first, unless it says otherwise.
+/// A selection of runs of an app, and their order. The default selects runs that have not ended,
+/// the newest first.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -37,7 +38,7 @@ use std::ops::Bound::{self, Excluded, Unbounded};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunFilter {
-    /// Which states count.
+    /// The states to select.
     pub state: RunState,
     /// Only this run.
     pub run: Option<RunId>,
@@ -49,9 +50,9 @@ pub struct RunFilter {
     pub workflows: Option<Vec<String>>,
     /// Only runs that follow this one in the list.
     pub after: Option<RunId>,
-    /// Whether those that began first come first; otherwise the newest do.
+    /// Whether the oldest runs come first; otherwise the newest do.
     pub oldest_first: bool,
-    /// The most that are listed; `None` for all.
+    /// The largest number of runs; `None` for all.
     pub limit: Option<usize>,
 }
 
@@ -61,7 +62,7 @@ pub enum RunState {
     /// Runs that have not ended.
     #[default]
     Unfinished,
-    /// Those of them that could go on and that nobody drives.
+    /// Unfinished runs that can continue and that no process drives.
     Ready,
     /// Runs that have ended well.
     Finished,
@@ -74,49 +75,49 @@ pub enum RunState {
 }
 
 impl RunFilter {
-    /// Runs that have not ended.
+    /// Selects runs that have not ended.
     pub fn unfinished() -> Self {
         Self::default()
     }
 
-    /// Runs that could go on and that nobody drives.
+    /// Selects runs that can continue and that no process drives.
     pub fn ready() -> Self {
         Self { state: RunState::Ready, ..Self::default() }
     }
 
-    /// Runs that have ended well.
+    /// Selects runs that have ended well.
     pub fn finished() -> Self {
         Self { state: RunState::Finished, ..Self::default() }
     }
 
-    /// Runs that have failed.
+    /// Selects runs that have failed.
     pub fn failed() -> Self {
         Self { state: RunState::Failed, ..Self::default() }
     }
 
-    /// Runs that were cancelled.
+    /// Selects runs that were cancelled.
     pub fn cancelled() -> Self {
         Self { state: RunState::Cancelled, ..Self::default() }
     }
 
-    /// All runs, those that have ended too.
+    /// Selects all runs, also those that have ended.
     pub fn any() -> Self {
         Self { state: RunState::Any, ..Self::default() }
     }
 
-    /// One run, whatever its state.
+    /// Selects one run in any state.
     pub fn of_run(run: RunId) -> Self {
         Self { run: Some(run), ..Self::any() }
     }
 
-    /// Only runs of this user.
+    /// Selects only runs of this user.
     #[must_use]
     pub fn user(mut self, user: impl Into<String>) -> Self {
         self.user = Some(user.into());
         self
     }
 
-    /// Only runs of one session.
+    /// Selects only runs of one session.
     #[must_use]
     pub fn session(mut self, key: &SessionKey) -> Self {
         self.user = Some(key.user.clone());
@@ -125,27 +126,28 @@ impl RunFilter {
     }
 
     setters! { []
-        /// Only runs of these workflows, by name.
+        /// Selects only runs of these workflows, by name.
         workflows(names: impl IntoIterator<Item = impl Into<String>>) = Some(names.into_iter().map(Into::into).collect());
-        /// Only runs that follow this one in the list: the next page, after the last run of the page before.
+        /// Selects only runs that follow this one in the list: the next page, after the last run of
+        /// the page before.
         after(run: RunId) = Some(run);
     }
 
-    /// The runs that began first come first.
+    /// Sorts the runs that began first to the front.
     #[must_use]
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
         self
     }
 
-    /// At most so many.
+    /// Limits the number of runs.
     #[must_use]
     pub fn limit(mut self, most: usize) -> Self {
         self.limit = Some(most);
         self
     }
 
-    /// Whether a run is selected, its state aside.
+    /// Returns true if a run is selected, apart from its state.
     pub(crate) fn selects(&self, record: &RunRecord) -> bool {
         let key = &record.session;
         self.run.is_none_or(|run| run == record.run_id)
@@ -154,7 +156,7 @@ impl RunFilter {
             && self.workflows.as_ref().is_none_or(|names| names.contains(&record.workflow))
     }
 
-    /// The ids that may be selected.
+    /// Returns the range of ids that may be selected.
     pub(crate) fn range(&self) -> (Bound<RunId>, Bound<RunId>) {
         match self.after {
             None => (Unbounded, Unbounded),

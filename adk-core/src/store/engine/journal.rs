@@ -1,4 +1,5 @@
-//! An engine that keeps runs in memory: they survive their streams, and not the process.
+//! [`MemoryJournal`]: an engine that keeps runs in memory. They survive their streams, but not the
+//! process.
 
 use super::keys::MemoryKeys;
 use super::{
@@ -19,8 +20,9 @@ use std::ops::RangeBounds as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Keeps the journal of runs in memory, beside a [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was
-/// dropped, or that waits for people, is taken up again in the same process. Clones share everything, so that two
+/// Keeps the journal of runs in memory, next to a
+/// [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was dropped, or that
+/// waits for people, can be resumed in the same process. Clones share the journal, so that two
 /// runners may work on the same runs.
 ///
 /// ```
@@ -37,26 +39,27 @@ pub struct MemoryJournal {
     keys: Arc<Mutex<MemoryKeys>>,
 }
 
-/// All runs, and indexes for what is looked for. Ids sort by time, so runs are in the order in which they began.
+/// All runs, with indexes for searches. Ids sort by time, so runs are in the order in which they
+/// began.
 #[derive(Debug, Default)]
 struct Runs {
-    all: BTreeMap<RunId, Kept>,
-    /// Runs that could go on and that nobody drives.
+    all: BTreeMap<RunId, StoredRun>,
+    /// Runs that can continue and that no process drives.
     ready: BTreeSet<RunId>,
     /// Runs that have not ended.
     open: BTreeSet<RunId>,
-    /// Deadlines of open waits, with whose they are and the wait.
-    deadlines: BTreeSet<(Whose, u64, String)>,
+    /// Deadlines of open waits, each with the owner of the run and the id of the wait.
+    deadlines: BTreeSet<(RunOwner, u64, String)>,
 }
 
-/// Whose runs are looked for.
+/// The owner of the runs that a search selects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Whose {
+enum RunOwner {
     App(String),
     TenantsOf(String),
 }
 
-impl Whose {
+impl RunOwner {
     fn app(name: &str) -> Self {
         Self::App(name.to_owned())
     }
@@ -65,7 +68,7 @@ impl Whose {
         Self::TenantsOf(app.to_owned())
     }
 
-    fn is(&self, record: &RunRecord) -> bool {
+    fn owns(&self, record: &RunRecord) -> bool {
         match self {
             Self::App(app) => record.session.app == *app,
             Self::TenantsOf(app) => record.tenant_of.as_ref() == Some(app),
@@ -73,20 +76,20 @@ impl Whose {
     }
 }
 
-/// What is kept of a run.
+/// The stored data of a run.
 #[derive(Debug)]
-struct Kept {
+struct StoredRun {
     record: Arc<RunRecord>,
-    /// When it began or was queued.
+    /// The time when it began or was queued.
     created: u64,
-    /// `None` before its first event.
+    /// The session; `None` before the first event.
     session: Option<Arc<Session>>,
     slots: HashMap<String, Stored>,
     steps: HashMap<String, Value>,
     done: Vec<Done>,
-    waits: Vec<KeptWait>,
+    waits: Vec<StoredWait>,
     status: RunStatus,
-    /// When that was written.
+    /// The time when the status was written.
     updated: u64,
     usage: Option<Usage>,
     /// The number of the latest claim.
@@ -94,9 +97,9 @@ struct Kept {
     is_driven: bool,
 }
 
-/// A wait, and its answer.
+/// A wait with its answer.
 #[derive(Debug)]
-struct KeptWait {
+struct StoredWait {
     waiting: Waiting,
     answer: Option<Value>,
     /// Whether the run has been driven with the answer.
@@ -104,34 +107,34 @@ struct KeptWait {
 }
 
 impl Runs {
-    /// The run of a claim, if that is the current one.
-    fn claimed(&mut self, claim: ClaimId) -> Result<&mut Kept> {
+    /// Returns the run of a claim, if the claim is the current one.
+    fn claimed_run(&mut self, claim: ClaimId) -> Result<&mut StoredRun> {
         let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
         if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
     }
 
-    /// Brings the indexes up to date after a change of a run.
+    /// Updates the indexes after a change of a run.
     fn index(&mut self, id: RunId) {
         let Some(run) = self.all.get(&id) else { return };
-        put(&mut self.ready, id, run.is_ready());
-        put(&mut self.open, id, run.status.is_open());
+        set_member(&mut self.ready, id, run.is_ready());
+        set_member(&mut self.open, id, run.status.is_open());
     }
 
-    /// The run that a wait belongs to: its id begins with that of the run.
-    fn wait(&mut self, whose: &Whose, id: &str) -> Result<(RunId, &mut KeptWait)> {
+    /// Returns an open wait with its run. The id of a wait begins with the id of its run.
+    fn wait(&mut self, owner: &RunOwner, id: &str) -> Result<(RunId, &mut StoredWait)> {
         let unknown = || refuse::unknown_wait(id);
         let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
-        let run = self.all.get_mut(&run_id).filter(|run| whose.is(&run.record));
+        let run = self.all.get_mut(&run_id).filter(|run| owner.owns(&run.record));
         let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
         match wait {
             None => Err(unknown()),
-            Some(KeptWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
+            Some(StoredWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
             Some(wait) => Ok((run_id, wait)),
         }
     }
 
-    /// The runs that a filter selects.
-    fn select(&self, whose: Whose, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
+    /// Returns the runs that a filter selects.
+    fn select(&self, owner: RunOwner, filter: &RunFilter) -> impl Iterator<Item = &StoredRun> {
         let range = filter.range();
         let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
             (Some(run), _) => {
@@ -144,7 +147,7 @@ impl Runs {
         };
         let ids: Box<dyn Iterator<Item = &RunId>> =
             if filter.oldest_first { Box::new(ids) } else { Box::new(ids.rev()) };
-        let of_state = move |run: &&Kept| match filter.state {
+        let has_state = move |run: &&StoredRun| match filter.state {
             RunState::Ready => run.is_ready(),
             RunState::Unfinished => run.status.is_open(),
             RunState::Finished => run.status == RunStatus::Finished,
@@ -152,24 +155,25 @@ impl Runs {
             RunState::Cancelled => run.status == RunStatus::Cancelled,
             RunState::Any => true,
         };
-        let runs = ids.filter_map(|id| self.all.get(id)).filter(of_state);
-        let runs = runs.filter(move |run| whose.is(&run.record) && filter.selects(&run.record));
+        let runs = ids.filter_map(|id| self.all.get(id)).filter(has_state);
+        let runs = runs.filter(move |run| owner.owns(&run.record) && filter.selects(&run.record));
         runs.take(filter.limit.unwrap_or(usize::MAX))
     }
 
-    /// Waits whose deadline has passed, and the next deadline.
-    fn due(&mut self, whose: &Whose, now: u64, most: usize) -> DueWaits {
+    /// Returns the waits whose deadline has passed, and the next deadline.
+    fn due(&mut self, owner: &RunOwner, now: u64, most: usize) -> DueWaits {
         let mut due = DueWaits::default();
         let mut gone = Vec::new();
-        let first = (whose.clone(), 0, String::new());
+        let first = (owner.clone(), 0, String::new());
         let deadlines: Vec<_> = self.deadlines.range(first..).take(most + 1).cloned().collect();
         for entry in deadlines {
-            let (of, deadline, id) = &entry;
-            if of != whose {
+            let (entry_owner, deadline, id) = &entry;
+            if entry_owner != owner {
                 break;
             }
-            match self.wait(whose, id) {
-                // Answered, withdrawn, or its run has ended. It may have been asked again since.
+            match self.wait(owner, id) {
+                // The wait was answered or withdrawn, or its run has ended. The second case is a
+                // wait that was asked again with another deadline.
                 Err(_) => gone.push(entry),
                 Ok((_, wait)) if wait.waiting.deadline != Some(*deadline) => gone.push(entry),
                 Ok(_) if *deadline > now || due.waits.len() == most => {
@@ -186,7 +190,7 @@ impl Runs {
     }
 }
 
-fn put(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
+fn set_member(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
     if is_in {
         set.insert(id);
     } else {
@@ -195,18 +199,18 @@ fn put(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
 }
 
 impl MemoryJournal {
-    /// A journal without runs.
+    /// Creates a journal without runs.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The event of an earlier attempt, if the slot is filled.
-    fn stored(&self, slot: &Slot) -> Result<Option<Stored>> {
+    /// Returns the event that an earlier attempt stored in the slot.
+    fn find_stored(&self, slot: &Slot) -> Result<Option<Stored>> {
         let mut runs = lock(&self.runs);
         if !runs.all.contains_key(&slot.run_id) {
             return Ok(None);
         }
-        let run = runs.claimed(slot.claim())?;
+        let run = runs.claimed_run(slot.claim())?;
         let found = run.slots.get(&slot.to_string());
         Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
     }
@@ -215,13 +219,13 @@ impl MemoryJournal {
         let mut runs = lock(&self.runs);
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
-            let run = runs.all.entry(id).or_insert_with(|| Kept::new(record.clone(), slot.claim()));
+            let run = runs.all.entry(id).or_insert_with(|| StoredRun::new(record.clone(), slot.claim()));
             if run.epoch == slot.epoch {
                 run.begin(record, slot.session().clone());
             }
             runs.index(id);
         }
-        let run = runs.claimed(slot.claim())?;
+        let run = runs.claimed_run(slot.claim())?;
         run.done.append(&mut slot.done);
         let key = slot.to_string();
         let stored = append(slot)?;
@@ -231,7 +235,7 @@ impl MemoryJournal {
     }
 }
 
-impl Kept {
+impl StoredRun {
     fn new(record: Arc<RunRecord>, claim: ClaimId) -> Self {
         Self {
             created: record.time,
@@ -249,22 +253,22 @@ impl Kept {
         }
     }
 
-    /// Its first event comes, with its whole record.
+    /// Stores the whole record of a run, which comes with its first event.
     fn begin(&mut self, record: Arc<RunRecord>, session: Arc<Session>) {
         (self.record, self.session) = (record, Some(session));
         if self.status == RunStatus::Queued {
-            self.is(RunStatus::Running);
+            self.set_status(RunStatus::Running);
         }
     }
 
-    /// Makes the next claim, and gives it with what is stored.
+    /// Makes the next claim, and returns it with the stored journal.
     fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
         self.epoch += 1;
         self.is_driven = true;
         if let RunStatus::Failed(_) = self.status {
             self.waits.retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
         }
-        self.is(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
+        self.set_status(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
         let events = self
@@ -285,12 +289,12 @@ impl Kept {
         claimed
     }
 
-    fn is(&mut self, status: RunStatus) {
+    fn set_status(&mut self, status: RunStatus) {
         (self.status, self.updated) = (status, now_micros());
     }
 
-    /// Whether the run was cancelled while this claim was the current one.
-    fn was_taken_from(&self, claim: ClaimId) -> bool {
+    /// Returns true if the run was cancelled while this claim was the current one.
+    fn was_cancelled_from(&self, claim: ClaimId) -> bool {
         self.status == RunStatus::Cancelled && self.epoch == claim.epoch + 1
     }
 
@@ -314,7 +318,7 @@ impl Kept {
 
 impl Journal for MemoryJournal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        match self.stored(&slot) {
+        match self.find_stored(&slot) {
             Ok(Some(stored)) => return Reply::Ready(Ok(stored)),
             Ok(None) => {}
             Err(error) => return Reply::Ready(Err(error)),
@@ -343,11 +347,11 @@ impl Journal for MemoryJournal {
             }
             let value = work.await?;
             let mut runs = lock(&self.runs);
-            // A run without an event has no record yet, and nothing that could be taken up again.
+            // A run without an event has no record yet, and cannot be resumed.
             if !runs.all.contains_key(&key.run_id) {
                 return Ok(value);
             }
-            let steps = &mut runs.claimed(claim)?.steps;
+            let steps = &mut runs.claimed_run(claim)?.steps;
             if let Some(earlier) = steps.get(&text).filter(|earlier| !is_failure(earlier)) {
                 return Ok(earlier.clone());
             }
@@ -358,7 +362,7 @@ impl Journal for MemoryJournal {
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         let mut runs = lock(&self.runs);
-        let run = match runs.claimed(claim) {
+        let run = match runs.claimed_run(claim) {
             Ok(run) => run,
             Err(error) => return Box::pin(ready(Err(error))),
         };
@@ -367,11 +371,11 @@ impl Journal for MemoryJournal {
             return Box::pin(ready(Ok(known.answer.clone())));
         }
         let (deadline, id) = (wait.waiting.deadline, wait.waiting.id.clone());
-        let app = Whose::app(&run.record.session.app);
-        let whose = run.record.tenant_of.as_deref().map(Whose::tenants_of).into_iter().chain([app]);
-        run.waits.push(KeptWait { waiting: wait.waiting, answer: None, is_seen: false });
+        let app = RunOwner::app(&run.record.session.app);
+        let owners = run.record.tenant_of.as_deref().map(RunOwner::tenants_of).into_iter().chain([app]);
+        run.waits.push(StoredWait { waiting: wait.waiting, answer: None, is_seen: false });
         if let Some(deadline) = deadline {
-            runs.deadlines.extend(whose.map(|whose| (whose, deadline, id.clone())));
+            runs.deadlines.extend(owners.map(|owner| (owner, deadline, id.clone())));
         }
         Box::pin(ready(Ok(None)))
     }
@@ -417,7 +421,7 @@ impl RunRegistry for MemoryJournal {
         if runs.all.contains_key(&id) {
             return Box::pin(ready(Err(refuse::run_exists(id))));
         }
-        runs.all.insert(id, Kept::new(Arc::new(record), claim));
+        runs.all.insert(id, StoredRun::new(Arc::new(record), claim));
         runs.index(id);
         Box::pin(ready(Ok(Claim::new(claim, move |claim| this.release(claim)))))
     }
@@ -442,34 +446,34 @@ impl RunRegistry for MemoryJournal {
     }
 
     fn finished(&self, claim: ClaimId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        let written = match lock(&self.runs).claimed(claim) {
+        let written = match lock(&self.runs).claimed_run(claim) {
             Ok(run) => {
                 run.done.append(&mut done);
                 Ok(())
             }
-            Err(error) => known_only(error),
+            Err(error) => ignore_unknown_run(error),
         };
         Box::pin(ready(written))
     }
 
     fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         let mut runs = lock(&self.runs);
-        let closed = match runs.claimed(claim) {
+        let closed = match runs.claimed_run(claim) {
             Ok(run) => {
                 run.is_driven = false;
                 if !status.is_open() {
                     run.waits.retain(|wait| wait.answer.is_some());
                 }
-                run.is(status);
+                run.set_status(status);
                 run.usage = Some(usage);
                 Ok(())
             }
             Err(error) => {
-                let run = runs.all.get_mut(&claim.run_id).filter(|run| run.was_taken_from(claim));
+                let run = runs.all.get_mut(&claim.run_id).filter(|run| run.was_cancelled_from(claim));
                 if let Some(run) = run {
                     run.usage = Some(usage);
                 }
-                known_only(error)
+                ignore_unknown_run(error)
             }
         };
         runs.index(claim.run_id);
@@ -482,7 +486,7 @@ impl RunRegistry for MemoryJournal {
             None => Err(refuse::unknown_run(id)),
             Some(run) => {
                 if run.status.is_open() {
-                    run.is(RunStatus::Cancelled);
+                    run.set_status(RunStatus::Cancelled);
                     run.is_driven = false;
                     run.epoch += 1;
                     run.waits.retain(|wait| wait.answer.is_some());
@@ -496,7 +500,7 @@ impl RunRegistry for MemoryJournal {
 
     fn release(&self, claim: ClaimId) {
         let mut runs = lock(&self.runs);
-        if let Ok(run) = runs.claimed(claim) {
+        if let Ok(run) = runs.claimed_run(claim) {
             run.is_driven = false;
         }
         runs.index(claim.run_id);
@@ -504,7 +508,7 @@ impl RunRegistry for MemoryJournal {
 
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(Whose::app(app), filter).map(Kept::info).collect())))
+        Box::pin(ready(Ok(runs.select(RunOwner::app(app), filter).map(StoredRun::info).collect())))
     }
 
     fn runs_of_tenants<'a>(
@@ -513,10 +517,10 @@ impl RunRegistry for MemoryJournal {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(Whose::tenants_of(app), filter).map(Kept::info).collect())))
+        Box::pin(ready(Ok(runs.select(RunOwner::tenants_of(app), filter).map(StoredRun::info).collect())))
     }
 
-    /// No engine can be above: sessions are in another store.
+    /// Returns `None`: an engine above keeps its sessions in another store.
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(ready(Ok(None)))
     }
@@ -537,7 +541,7 @@ impl RequestKeys for MemoryJournal {
 impl WaitRegistry for MemoryJournal {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
-        let mut selected: Vec<_> = runs.select(Whose::app(app), filter).collect();
+        let mut selected: Vec<_> = runs.select(RunOwner::app(app), filter).collect();
         if !filter.oldest_first {
             selected.reverse();
         }
@@ -547,19 +551,19 @@ impl WaitRegistry for MemoryJournal {
 
     fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let mut runs = lock(&self.runs);
-        Box::pin(ready(runs.wait(&Whose::app(app), id).map(|(_, wait)| wait.waiting.clone())))
+        Box::pin(ready(runs.wait(&RunOwner::app(app), id).map(|(_, wait)| wait.waiting.clone())))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(&Whose::app(app), now, most))))
+        Box::pin(ready(Ok(lock(&self.runs).due(&RunOwner::app(app), now, most))))
     }
 
     fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(&Whose::tenants_of(app), now, most))))
+        Box::pin(ready(Ok(lock(&self.runs).due(&RunOwner::tenants_of(app), now, most))))
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        let withdrawn = lock(&self.runs).claimed(claim).map(|run| {
+        let withdrawn = lock(&self.runs).claimed_run(claim).map(|run| {
             run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
             let answered = run.waits.iter_mut().filter(|wait| waits.contains(&wait.waiting.id));
             answered.for_each(|wait| wait.is_seen = true);
@@ -569,7 +573,7 @@ impl WaitRegistry for MemoryJournal {
 
     fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let mut runs = lock(&self.runs);
-        let resolved = runs.wait(&Whose::app(app), id).map(|(run, wait)| {
+        let resolved = runs.wait(&RunOwner::app(app), id).map(|(run, wait)| {
             wait.answer = Some(answer);
             run
         });
@@ -578,8 +582,8 @@ impl WaitRegistry for MemoryJournal {
     }
 }
 
-/// A run that never stored an event is in no registry, and there is nothing to say of it.
-fn known_only(error: crate::Error) -> Result<()> {
+/// Ignores a run that never stored an event: it is not in the registry.
+fn ignore_unknown_run(error: crate::Error) -> Result<()> {
     match error.kind() {
         crate::ErrorKind::UnknownRun => Ok(()),
         _ => Err(error),

@@ -18,13 +18,13 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
-    /// A key of a sender.
+    /// Creates a key of a sender.
     pub fn new(app: impl Into<String>, scope: impl Into<String>, key: impl Into<String>) -> Self {
         Self { app: app.into(), scope: scope.into(), key: key.into() }
     }
 }
 
-/// What a key belongs to.
+/// The run or wait that a key belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyBinding {
@@ -35,23 +35,25 @@ pub struct KeyBinding {
 }
 
 impl KeyBinding {
-    /// A binding of a request with this digest.
+    /// Creates the binding of a request with this digest.
     pub fn new(target: impl Into<String>, digest: impl Into<String>) -> Self {
         Self { target: target.into(), digest: digest.into() }
     }
 }
 
-/// Binds keys of requests to the runs that they begin. An engine implements it for servers that many clients ask, some of them
-/// more than once.
+/// Binds keys of requests to the runs that they begin. An engine implements it for servers whose
+/// clients may repeat requests.
 ///
-/// A binding says which run belongs to a key, not that the run has begun. Each request with the key may begin that run: the store
-/// refuses all but the first ([`refuse::run_exists`](super::refuse::run_exists)). So a process that dies between the two blocks
-/// nothing, and no clock decides who may begin.
+/// A binding names the run of a key; it does not prove that the run has begun. Each request with
+/// the key may begin that run: the store refuses all but the first
+/// ([`refuse::run_exists`](super::refuse::run_exists)). A process that dies between binding and
+/// beginning therefore blocks nothing, and no clock decides who may begin.
 pub trait RequestKeys: Send + Sync {
-    /// Binds a key for a lifetime, and returns its binding: the one that is given, or the one that the key has already. `replaces` is
-    /// the target of a binding that gives way.
+    /// Binds a key for a lifetime, and returns its binding: the given one, or the earlier binding
+    /// of the key. `replaces` is the target of an earlier binding that may be replaced.
     ///
-    /// The clock of the store decides when a lifetime is over. A call also removes some of the bindings whose lifetime is over.
+    /// The clock of the store decides when a lifetime is over. A call also removes some of the
+    /// bindings whose lifetime is over.
     ///
     /// # Errors
     /// When the store fails. Then the key may be bound or not, and the caller has begun nothing.
@@ -64,7 +66,7 @@ pub trait RequestKeys: Send + Sync {
     ) -> BoxFuture<'a, Result<KeyBinding>>;
 }
 
-/// Keys in memory.
+/// The keys of an engine in memory.
 #[derive(Debug, Default)]
 pub(super) struct MemoryKeys {
     bindings: HashMap<RequestKey, (KeyBinding, u64)>,
@@ -72,7 +74,7 @@ pub(super) struct MemoryKeys {
     ends: BTreeSet<(u64, RequestKey)>,
 }
 
-/// Bindings that one call removes at most.
+/// The largest number of bindings that one call removes.
 const BATCH: usize = 64;
 
 impl MemoryKeys {
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_lifetime_ends_in_virtual_time_and_nothing_is_left_of_it() {
+    async fn a_key_is_removed_after_its_lifetime_in_virtual_time() {
         let mut keys = MemoryKeys::default();
         let key = |nth: usize| RequestKey::new("app", "scope", nth.to_string());
         let [one, two] = ["one", "two"].map(|target| KeyBinding::new(target, ""));

@@ -1,4 +1,4 @@
-//! The engine of runs that end with their process.
+//! [`MemoryEngine`]: the engine of runs that end with their process.
 
 use super::{
     Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry,
@@ -9,7 +9,8 @@ use crate::{BoxFuture, Result};
 use serde_json::Value;
 use std::future::ready;
 
-/// Keeps nothing beyond the session in memory: the engine of a run that ends with its process.
+/// Stores events only in the session in memory, and records nothing. A run with this engine ends
+/// with its process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryEngine;
 

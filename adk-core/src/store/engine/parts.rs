@@ -1,5 +1,6 @@
-//! [`OpenBlocks`]: what the parts of a block have written whose writes may be discarded: the branches of a `parallel(first)`,
-//! and the branches or elements of a block with `on_error = skip`.
+//! [`OpenBlocks`]: the writes of the parts of a block that may discard them. Such blocks are a
+//! `parallel(first)`, whose parts are branches, and a block with `on_error = skip`, whose parts are
+//! branches or elements.
 
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::Scope;
@@ -11,7 +12,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The blocks that run now.
+/// The blocks that are running.
 #[derive(Debug, Default)]
 pub(crate) struct OpenBlocks {
     count: AtomicUsize,
@@ -25,12 +26,12 @@ struct OpenBlock {
     writes: BTreeMap<Name, KeyWrites>,
 }
 
-/// The scope of keys that a block is in.
+/// The scope of keys in which a block runs.
 pub(crate) trait BlockScope: fmt::Debug + Send + Sync {
-    /// Whether a stored key is one of an element inside of this scope.
+    /// Returns true if a stored key belongs to an element inside this scope.
     fn is_of_element_inside(&self, key: &str) -> bool;
 
-    /// Whether this scope sees what a stored key holds.
+    /// Returns true if this scope reads the value of a stored key.
     fn is_current(&self, key: &str) -> bool;
 }
 
@@ -39,7 +40,7 @@ pub(crate) trait BlockScope: fmt::Debug + Send + Sync {
 struct KeyWrites {
     /// The value before any part wrote the key.
     before: Option<Arc<Value>>,
-    /// The last value of each part; the last of them is the value now.
+    /// The last value of each part; the last entry is the current value.
     by: Vec<(BlockPart, Arc<Value>)>,
 }
 
@@ -53,12 +54,12 @@ pub(crate) enum BlockPart {
 }
 
 impl OpenBlocks {
-    /// Whether a block is open.
+    /// Returns true if a block is open.
     pub(crate) fn is_any(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// A block begins in this scope.
+    /// Registers a block that begins in this scope.
     pub(crate) fn open(&self, path: Path, scope: Option<Arc<dyn BlockScope>>) {
         lock(&self.blocks).push(OpenBlock { path, scope, writes: BTreeMap::new() });
         self.count.fetch_add(1, Ordering::Release);
@@ -72,9 +73,9 @@ impl OpenBlocks {
         }
     }
 
-    /// What has to be written so that all keys hold what the parts have left in them that are not discarded. A key that held
-    /// nothing is `None`.
-    pub(crate) fn undone(
+    /// Returns the values to write so that each key holds the last value of a part that is not
+    /// discarded. A value is `None` if the key had none before the block.
+    pub(crate) fn values_to_restore(
         &self,
         block: &Path,
         is_discarded: impl Fn(&BlockPart) -> bool,
@@ -91,8 +92,8 @@ impl OpenBlocks {
         undone.map(|(key, writes)| (key.clone(), value(writes))).collect()
     }
 
-    /// The parts that are discarded and have written something.
-    pub(crate) fn discarded(
+    /// Returns the parts that are discarded and have written a key.
+    pub(crate) fn discarded_parts(
         &self,
         block: &Path,
         is_discarded: impl Fn(&BlockPart) -> bool,
@@ -103,7 +104,7 @@ impl OpenBlocks {
         by.map(|(part, _)| part).filter(|part| is_discarded(part)).cloned().collect()
     }
 
-    /// An event is about to be applied. `before` gives the value of a key that it writes.
+    /// Notes an event that is about to be applied. `before` returns the current value of a key.
     pub(crate) fn note(
         &self,
         event: &Event,
@@ -111,13 +112,14 @@ impl OpenBlocks {
         before: impl Fn(&Name) -> Option<Arc<Value>>,
     ) {
         for OpenBlock { path, scope, writes } in lock(&self.blocks).iter_mut() {
-            let Some(part) = BlockPart::of(path, &event.path) else { continue };
+            let Some(part) = BlockPart::on_path(path, &event.path) else { continue };
             let scope = scope.as_deref();
-            // The keys of an element inside hold nothing when it begins, so nothing else reads them.
+            // The keys of an element inside the block are empty when the element begins, so no
+            // other part reads them.
             let is_of_element =
                 |key: &Name| scope.map_or(key.contains('['), |scope| scope.is_of_element_inside(key));
             let held = |key: &Name| before(key).filter(|_| scope.is_none_or(|scope| scope.is_current(key)));
-            // A secret is kept for as long as the run: the key that refers to it is the one that is undone.
+            // A secret is kept as long as the run; only the key that refers to it is undone.
             let temp = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
             let keys = event.actions.state_delta.iter().chain(temp);
             for (key, value) in keys.filter(|(key, _)| !is_of_element(key)) {
@@ -131,7 +133,7 @@ impl OpenBlocks {
 }
 
 impl BlockPart {
-    /// The path of the part.
+    /// Returns the path of the part.
     pub(crate) fn path(&self, block: &Path) -> Path {
         match self {
             Self::Step(name) => block.child(name.clone(), At::Once),
@@ -139,8 +141,8 @@ impl BlockPart {
         }
     }
 
-    /// The part of a block that a path goes through.
-    fn of(block: &Path, path: &Path) -> Option<Self> {
+    /// Returns the part of a block that a path leads through.
+    fn on_path(block: &Path, path: &Path) -> Option<Self> {
         let mut outward = std::iter::successors(Some(path), |path| path.parent());
         outward.find_map(|path| match path.at() {
             At::Item(index) if path.name() == block.name() && path.parent() == block.parent() => {
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_path_goes_through_one_part() {
-        let part = |block: &str, inner: &str| BlockPart::of(&path(block), &path(inner));
+        let part = |block: &str, inner: &str| BlockPart::on_path(&path(block), &path(inner));
         let step = |name: &str| Some(BlockPart::Step(Name::shared(name)));
         assert_eq!(part("w/l#2/race", "w/l#2/race/a"), step("a"));
         assert_eq!(part("w/l#2/race", "w/l#2/race/loop#3/b"), step("loop"));
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_discarded_is_undone() {
+    fn discarded_writes_are_undone() {
         let blocks = OpenBlocks::default();
         let note = |at: &str, key: &str, value: u32, before: Option<u32>| {
             let event = Event { path: path(at), ..Event::new() }.with_state(key.to_owned(), value);
@@ -187,7 +189,8 @@ mod tests {
         note("w/race/a", "one", 5, None);
         note("w/other", "both", 6, Some(4));
         let undone = |name: &str| {
-            let undone = blocks.undone(&path("w/race"), |part| *part != BlockPart::Step(Name::shared(name)));
+            let undone = blocks
+                .values_to_restore(&path("w/race"), |part| *part != BlockPart::Step(Name::shared(name)));
             let number = |value: Option<Arc<Value>>| value.and_then(|value| value.as_u64());
             undone.into_iter().map(|(key, value)| (key.to_string(), number(value))).collect::<Vec<_>>()
         };

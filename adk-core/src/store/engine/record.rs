@@ -1,4 +1,4 @@
-//! Records of steps and answers: a value, an error that is a result, or a call that has failed.
+//! Records of steps and answers. A record is a value, an error that is a result, or a failed call.
 
 use super::call::{CallInputs, CallKind, StepKey};
 use crate::encode::{EncodeError, to_json};
@@ -7,18 +7,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The key of an error that is a result: the run has gone on with it.
+/// The key of an error that is a result: the run has continued with it.
 pub(super) const ERROR: &str = "$error";
-/// The key of a call that has failed: it is there to be read, and the call is made again.
+/// The key of a failed call. It documents the failure; the call is made again.
 const FAILED: &str = "$failed";
-/// The key of a wait that was withdrawn: the run has gone on without an answer.
+/// The key of a wait that was withdrawn: the run has continued without an answer.
 const WITHDRAWN: &str = "$withdrawn";
-/// The key of a value that stands beside a call, or would be taken for one of these.
+/// The key of a value that has call facts next to it, or that would be mistaken for another record.
 const VALUE: &str = "$value";
-/// The key of what a record says of its call.
+/// The key of the facts about the call.
 const CALL: &str = "$call";
 
-/// What a record says of its call, beside the result.
+/// The facts about a call that a record keeps next to the result.
 #[derive(Serialize)]
 struct CallFacts<'a> {
     kind: CallKind,
@@ -38,21 +38,21 @@ struct Failed {
     help: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<Path>,
-    /// How often the call was made until it failed like this, over all resumes.
+    /// The number of attempts until this failure, over all resumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
 }
 
-/// The record of the value that work gave.
+/// Returns the record of the value of a step.
 ///
 /// # Errors
-/// A value without a form in JSON.
-pub(crate) fn of<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
-    to_json(value).map(escaped)
+/// If the value has no form in JSON.
+pub(crate) fn from_value<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
+    to_json(value).map(escape)
 }
 
-/// The record of a call that gave this value.
-pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
+/// Returns the record of a call with this result.
+pub(crate) fn from_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
     let facts =
         CallFacts { kind, asked: inputs.digest().map(|digest| digest.to_string()), by: inputs.model() };
     let value = match value {
@@ -65,11 +65,11 @@ pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Valu
     Value::Object(Map::from_iter([(CALL.to_owned(), facts), (VALUE.to_owned(), value)]))
 }
 
-/// Sees that a tool is called as its record says.
+/// Checks that a tool is called with the arguments in its record.
 ///
 /// # Errors
 /// [`ErrorKind::Diverged`] when the arguments differ.
-pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
+pub(crate) fn check_inputs(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
     let recorded = record.get(CALL).and_then(|facts| facts.get("asked")).and_then(Value::as_str);
     let (CallKind::Tool, Some(recorded), Some(now)) = (key.kind, recorded, inputs.digest()) else {
         return Ok(());
@@ -92,17 +92,17 @@ pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result
         .at(&key.path))
 }
 
-/// The record of an error that is a result.
-pub(crate) fn failed(error: &Error) -> Value {
-    written(ERROR, error, None)
+/// Returns the record of an error that is a result.
+pub(crate) fn from_error(error: &Error) -> Value {
+    error_record(ERROR, error, None)
 }
 
-/// The record of a call that has failed.
-pub(crate) fn failure(error: &Error, attempt: u32) -> Value {
-    written(FAILED, error, Some(attempt))
+/// Returns the record of a failed call.
+pub(crate) fn from_failure(error: &Error, attempt: u32) -> Value {
+    error_record(FAILED, error, Some(attempt))
 }
 
-fn written(key: &str, error: &Error, attempt: Option<u32>) -> Value {
+fn error_record(key: &str, error: &Error, attempt: Option<u32>) -> Value {
     let failed = Failed {
         kind: error.kind(),
         message: error.message().to_owned(),
@@ -114,8 +114,9 @@ fn written(key: &str, error: &Error, attempt: Option<u32>) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), failed)]))
 }
 
-/// Whether this is the record of a call that has failed. It answers nothing: the call is made again when the run is
-/// resumed, and the record of that takes its place. As JSON text it begins with `{"$failed":`.
+/// Returns true if this is the record of a failed call. It is not a result: the call is made again
+/// when the run is resumed, and the new record replaces it. As JSON text it begins with
+/// `{"$failed":`.
 pub fn is_failure(record: &Value) -> bool {
     failure_of(record).is_some()
 }
@@ -124,24 +125,25 @@ fn failure_of(record: &Value) -> Option<&Value> {
     record.as_object().filter(|map| map.len() == 1)?.get(FAILED)
 }
 
-/// The record of a wait that was withdrawn.
-pub(crate) fn withdrawn() -> Value {
+/// Returns the record of a wait that was withdrawn.
+pub(crate) fn withdrawal() -> Value {
     Value::Object(Map::from_iter([(WITHDRAWN.to_owned(), Value::Null)]))
 }
 
-/// Whether this is the record of a wait that was withdrawn.
+/// Returns true if this is the record of a wait that was withdrawn.
 pub(crate) fn is_withdrawn(record: &Value) -> bool {
     record.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(WITHDRAWN))
 }
 
-/// The number of the attempt that has failed; 0 for any other record.
+/// Returns the number of the failed attempt; 0 for any other record.
 pub(crate) fn attempt(record: &Value) -> u32 {
     let attempt = failure_of(record).and_then(|failed| failed.get("attempt")?.as_u64());
     attempt.map_or(0, |attempt| u32::try_from(attempt).unwrap_or(u32::MAX))
 }
 
-/// A failed call whose run has gone on: its error is the result.
-pub(crate) fn settled(failure: Value) -> Value {
+/// Turns the record of a failed call into an error that is a result, after the run has continued
+/// with it.
+pub(crate) fn settle(failure: Value) -> Value {
     match failure {
         Value::Object(mut map) if map.len() == 1 => match map.shift_remove(FAILED) {
             Some(failed) => Value::Object(Map::from_iter([(ERROR.to_owned(), failed)])),
@@ -151,8 +153,8 @@ pub(crate) fn settled(failure: Value) -> Value {
     }
 }
 
-/// The record of a value that is JSON already.
-pub(crate) fn escaped(value: Value) -> Value {
+/// Returns the record of a JSON value.
+pub(crate) fn escape(value: Value) -> Value {
     let is_taken = |map: &Map<String, Value>| {
         [ERROR, FAILED, WITHDRAWN, VALUE, CALL].iter().any(|key| map.contains_key(*key))
     };
@@ -163,9 +165,9 @@ pub(crate) fn escaped(value: Value) -> Value {
     }
 }
 
-/// What a record is of.
+/// The subject of a record.
 #[derive(Clone, Copy)]
-pub(crate) enum RecordOf<'a> {
+pub(crate) enum RecordSubject<'a> {
     /// The step of that name.
     Step(&'a Name),
     /// The wait of that name.
@@ -174,8 +176,8 @@ pub(crate) enum RecordOf<'a> {
     Branch,
 }
 
-impl RecordOf<'_> {
-    fn other_type(self, error: serde_json::Error) -> Error {
+impl RecordSubject<'_> {
+    fn type_error(self, error: serde_json::Error) -> Error {
         let (what, help) = match self {
             Self::Step(name) => (
                 format!("the recorded result of step `{name}`"),
@@ -197,22 +199,22 @@ impl RecordOf<'_> {
     }
 }
 
-/// What a record says.
+/// Reads the value of a record.
 ///
 /// # Errors
-/// The error that was recorded, or that the value is of another type.
-pub(crate) fn read<T: DeserializeOwned>(record: Value, of: RecordOf<'_>) -> Result<T> {
-    serde_json::from_value(value(record, of)?).map_err(|error| of.other_type(error))
+/// The recorded error, or [`ErrorKind::Diverged`] if the value has another type.
+pub(crate) fn read<T: DeserializeOwned>(record: Value, subject: RecordSubject<'_>) -> Result<T> {
+    serde_json::from_value(value(record, subject)?).map_err(|error| subject.type_error(error))
 }
 
-fn value(record: Value, of: RecordOf<'_>) -> Result<Value> {
+fn value(record: Value, subject: RecordSubject<'_>) -> Result<Value> {
     Ok(match record {
         Value::Object(mut map) if map.len() == 1 => {
             let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
             match (error, map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
                     let Failed { kind, message, help, path, .. } =
-                        serde_json::from_value(failed).map_err(|error| of.other_type(error))?;
+                        serde_json::from_value(failed).map_err(|error| subject.type_error(error))?;
                     let mut error = Error::new(kind, message);
                     if let Some(help) = help {
                         error = error.with_help(help);
@@ -247,18 +249,18 @@ mod tests {
             json!({"$withdrawn": null}),
             json!({"$value": {"$error": 2}}),
         ] {
-            let record = of(&value).unwrap();
+            let record = from_value(&value).unwrap();
             assert!(!is_failure(&record) && !is_withdrawn(&record), "{record}");
-            assert_eq!(read::<Value>(record, RecordOf::Branch).unwrap(), value);
+            assert_eq!(read::<Value>(record, RecordSubject::Branch).unwrap(), value);
         }
         let error = Error::new(ErrorKind::KeyMissing, "no key").with_help("write it");
-        let failure = failure(&error, 3);
+        let failure = from_failure(&error, 3);
         assert!(is_failure(&failure) && failure.to_string().starts_with("{\"$failed\":"));
         assert_eq!((attempt(&failure), attempt(&json!(1))), (3, 0));
-        let result = settled(failure.clone());
+        let result = settle(failure.clone());
         assert!(!is_failure(&result));
         for record in [failure, result] {
-            let again = read::<Value>(record, RecordOf::Branch).unwrap_err();
+            let again = read::<Value>(record, RecordSubject::Branch).unwrap_err();
             assert_eq!(
                 (again.kind(), again.to_string()),
                 (ErrorKind::KeyMissing, "no key; help: write it".to_owned())
@@ -267,15 +269,15 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_another_type_says_of_what_and_what_to_do() {
+    fn the_error_for_a_record_of_another_type_names_its_subject_and_a_remedy() {
         let name = Name::literal("model");
-        for (of, wanted) in [
-            (RecordOf::Step(&name), "step `model`"),
-            (RecordOf::Wait(&name), "wait `model`"),
-            (RecordOf::Branch, "branch"),
+        for (subject, wanted) in [
+            (RecordSubject::Step(&name), "step `model`"),
+            (RecordSubject::Wait(&name), "wait `model`"),
+            (RecordSubject::Branch, "branch"),
         ] {
             for record in [json!("text"), json!({"$error": 1})] {
-                let error = read::<u32>(record, of).unwrap_err();
+                let error = read::<u32>(record, subject).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Diverged);
                 assert!(error.message().contains(wanted), "{error}");
                 assert!(

@@ -11,45 +11,47 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a run was begun with: written with its first event.
+/// The inputs with which a run was begun. Stored with its first event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
     /// The run.
     pub run_id: RunId,
-    /// Its session.
+    /// The session.
     pub session: SessionKey,
-    /// The app whose tenant the app of the session is: the run was begun by a runner that
-    /// [`for_app`](crate::Runner::for_app) has made of a runner of that app.
+    /// The app whose tenant the app of the session is, if the runner of the run was made from a
+    /// runner of that app by [`for_app`](crate::Runner::for_app).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_of: Option<String>,
-    /// The name of the workflow: by it the workflow is found again.
+    /// The name of the workflow. A resume finds the workflow by it.
     pub workflow: String,
-    /// The shape of the workflow. A run is resumed only with one that fits.
+    /// The shape of the workflow. A run is resumed only with a fitting shape.
     pub topology: Topology,
-    /// What the user said.
+    /// The message of the user.
     pub message: Content,
-    /// Inputs, `let` values and state that came with it.
+    /// Inputs, `let` values and state that came with the message.
     pub delta: StateDelta,
-    /// The state that the session held before, with the keys of the user and the app under their prefixes. A resumed
-    /// run starts from it.
+    /// The state of the session before the run, with the keys of the user and the app under their
+    /// prefixes. A resumed run starts from it.
     pub state: StateDelta,
-    /// How many events the log of the session held before.
+    /// The number of events in the log of the session before the run.
     pub begins: u64,
     /// The settings of the run, as JSON.
     pub config: Value,
-    /// When it began, in microseconds since 1970.
+    /// The time when it began, in microseconds since 1970.
     pub time: u64,
-    /// The trace that a resumed run continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    /// The trace that a resumed run continues, in the form of a
+    /// [`TraceCarrier`](crate::TraceCarrier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
-    /// Whether the run still waits for the turn of its session. It has not begun then, and `state` and `begins` are unknown.
+    /// Whether the run still waits for the turn of its session. Such a run has not begun, and
+    /// `state` and `begins` are unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queued: bool,
 }
 
 impl RunRecord {
-    /// A record of a run; what is not given is empty.
+    /// Creates the record of a run. All other fields are empty.
     pub fn new(run_id: RunId, session: SessionKey, workflow: impl Into<String>, topology: Topology) -> Self {
         Self {
             run_id,
@@ -69,64 +71,65 @@ impl RunRecord {
     }
 }
 
-/// How far a run is.
+/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// It waits for the turn of its session, or waited when its process ended. It has not begun.
+    /// The run waits for the turn of its session, or waited when its process ended. It has not
+    /// begun.
     Queued,
-    /// It runs, or ran when its process ended.
+    /// The run executes, or did when its process ended.
     Running,
-    /// It waits for values from outside.
+    /// The run waits for values from outside.
     Paused,
-    /// It has ended well.
+    /// The run has ended well.
     Finished,
-    /// It has ended with this error. It can be taken up again: what failed for a passing reason is tried again.
+    /// The run has ended with this error. It can be resumed, which retries transient failures.
     Failed(String),
-    /// It was cancelled, and is not taken up again.
+    /// The run was cancelled, and cannot be resumed.
     Cancelled,
 }
 
 impl RunStatus {
-    /// Whether it has not ended: it is queued, runs or waits for values from outside.
+    /// Returns true if the run has not ended: it is queued, runs or waits for values from outside.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Queued | Self::Running | Self::Paused)
     }
 
-    /// Whether it runs, or will run without a value from outside.
+    /// Returns true if the run executes, or will execute without a value from outside.
     pub fn is_active(&self) -> bool {
         matches!(self, Self::Queued | Self::Running)
     }
 }
 
-/// A run of the registry.
+/// A run in the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunInfo {
     /// The run.
     pub run_id: RunId,
-    /// Its session.
+    /// The session.
     pub session: SessionKey,
-    /// The name of its workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// How far it is; the error of a run that has failed.
+    /// The status, with the error of a failed run.
     pub status: RunStatus,
-    /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer that was given
-    /// since the run was last claimed.
+    /// Whether the run can continue and no process drives it: its process has ended, or one of its
+    /// waits got an answer since the run was last claimed.
     pub is_ready: bool,
-    /// When it began or was queued, in microseconds since 1970.
+    /// The time when it began or was queued, in microseconds since 1970.
     pub created: u64,
-    /// When its status was written last, in microseconds since 1970: when it was queued, began, was taken up, paused, ended
-    /// or was cancelled.
+    /// The time when its status was last written, in microseconds since 1970: when it was queued,
+    /// began, was resumed, paused, ended or was cancelled.
     pub updated: u64,
-    /// What it had used when it last paused or ended, over all times that it was taken up. `None` before that, and
-    /// where it is not known of a run that was cancelled in another process.
+    /// The usage when it last paused or ended, over all resumes. `None` before that, and for a run
+    /// that was cancelled in another process and whose usage is unknown.
     pub usage: Option<Usage>,
 }
 
 impl RunInfo {
-    /// A run of the registry.
+    /// Creates a run in the registry.
     pub fn new(
         run_id: RunId,
         session: SessionKey,
@@ -138,46 +141,50 @@ impl RunInfo {
         Self { run_id, session, workflow: workflow.into(), status, is_ready, created, updated, usage }
     }
 
-    /// Says when it began and when its status was written last.
+    /// Sets the times when it began and when its status was last written.
     #[must_use]
     pub fn at(mut self, created: u64, updated: u64) -> Self {
         (self.created, self.updated) = (created, updated);
         self
     }
 
-    /// Says what it has used, if that is known.
+    /// Sets its usage, if that is known.
     #[must_use]
     pub fn used(mut self, usage: Option<Usage>) -> Self {
         self.usage = usage;
         self
     }
 
-    /// When it ended, in microseconds since 1970; `None` for a run that runs or waits.
+    /// Returns the time when it ended, in microseconds since 1970; `None` for a run that executes
+    /// or waits.
     pub fn ended(&self) -> Option<u64> {
         (!self.status.is_open()).then_some(self.updated)
     }
 }
 
-/// A run that was claimed, and what is stored of it.
+/// A claimed run with its stored journal.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ClaimedRun {
     /// The right to drive it.
     pub claim: Claim,
-    /// What it was begun with.
+    /// The inputs with which it was begun.
     pub record: RunRecord,
-    /// The events of the session from [`RunRecord::begins`] to the last one of this run, in the order of the log, those of other
-    /// runs too. The runtime reads later ones where it needs them.
+    /// The events of the session from [`RunRecord::begins`] to the last event of this run, in the
+    /// order of the log, including events of other runs. The runtime reads later events where it
+    /// needs them.
     pub events: Vec<Arc<Event>>,
-    /// The `temp:` keys that events have set: [`Slot`](super::Slot) as text (`writing/critic!0`) to keys.
+    /// The `temp:` keys that events have set, by [`Slot`](super::Slot) as text
+    /// (`writing/critic!0`).
     pub temp: HashMap<String, StateDelta>,
-    /// What steps gave: [`StepKey`](super::StepKey) as text to the record.
+    /// The records of steps, by [`StepKey`](super::StepKey) as text.
     pub steps: HashMap<String, Value>,
     /// Agents that have finished.
     pub done: Vec<Done>,
-    /// The ids of its waits, those with an answer too.
+    /// The ids of its waits, with or without an answer.
     pub waits: Vec<String>,
-    /// The engine is asked for everything again and answers from a record of its own, events that are stored too.
+    /// Whether the engine is called for everything again, and answers from its own record, also for
+    /// stored events.
     pub starts_over: bool,
 }
 
@@ -185,31 +192,31 @@ pub struct ClaimedRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Done {
-    /// Where it stood, with rounds.
+    /// The path of the agent, with rounds.
     pub path: Path,
-    /// How it ended.
+    /// The way it ended.
     pub flow: Flow,
-    /// What its model calls used.
+    /// The usage of its model calls.
     #[serde(default)]
     pub usage: Usage,
 }
 
 impl Done {
-    /// An agent that has finished.
+    /// Creates the mark of a finished agent.
     pub fn new(path: Path, flow: Flow, usage: Usage) -> Self {
         Self { path, flow, usage }
     }
 }
 
-/// A wait as it is asked for.
+/// A wait, as an agent opens it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Wait {
-    /// Where in the run; [`StepKey::id`](super::StepKey::id) is the id of the wait.
+    /// The place in the run; [`StepKey::id`](super::StepKey::id) is the id of the wait.
     pub key: super::StepKey,
     /// The session of the run.
     pub session: SessionKey,
-    /// What people see of it.
+    /// The public part of the wait.
     pub waiting: Waiting,
 }
 
@@ -217,43 +224,43 @@ pub struct Wait {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Waiting {
-    /// What to answer by, unique over all runs.
+    /// The id to answer with, unique over all runs.
     pub id: String,
     /// The run.
     pub run_id: RunId,
     /// The app of the run.
     #[serde(default)]
     pub app: String,
-    /// The user whose run it is.
+    /// The user who owns the run.
     #[serde(default)]
     pub user: String,
-    /// Who may answer; `None` for the user whose run it is.
+    /// The users who may answer; `None` for the user who owns the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy>,
     /// The session of the run.
     #[serde(default)]
     pub session: String,
-    /// Who waits.
+    /// The path of the waiting agent.
     pub path: Path,
-    /// What is asked; empty when nothing was said.
+    /// The question; empty if the agent gives none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub question: String,
-    /// The JSON schema that an answer has to fit; null where anything does.
+    /// The JSON schema that an answer must fit; null accepts any value.
     #[serde(default)]
     pub schema: Value,
-    /// When it is too late, in microseconds since 1970; `None` for never.
+    /// The time after which it is too late, in microseconds since 1970; `None` for never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
-    /// The call of a long-running tool that this is the answer to.
+    /// The call of a long-running tool that the answer belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// What it is answered with when the deadline has passed, in the form in which answers are recorded.
+    /// The default answer when the deadline has passed, in the form in which answers are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Value>,
 }
 
 impl Waiting {
-    /// Says whose it is, for a store that keeps that in columns.
+    /// Sets app, user and session, for a store that keeps them in columns.
     #[must_use]
     pub fn of(mut self, key: SessionKey) -> Self {
         (self.app, self.user, self.session) = (key.app, key.user, key.id);
@@ -267,18 +274,18 @@ impl Waiting {
 pub struct DueWaits {
     /// Open waits that are past their deadline, earliest first.
     pub waits: Vec<Waiting>,
-    /// The earliest deadline of the open waits that are not among these, in microseconds since 1970.
+    /// The earliest deadline of the other open waits, in microseconds since 1970.
     pub next: Option<u64>,
 }
 
 impl DueWaits {
-    /// Waits whose deadline has passed, and the next deadline.
+    /// Creates a list of due waits with the next deadline.
     pub fn new(waits: Vec<Waiting>, next: Option<u64>) -> Self {
         Self { waits, next }
     }
 
-    /// These and others; of both, those whose deadline is earliest come first.
-    pub(crate) fn and(mut self, others: Self) -> Self {
+    /// Merges two lists; the waits with the earliest deadline come first.
+    pub(crate) fn merge(mut self, others: Self) -> Self {
         self.waits.extend(others.waits);
         self.waits.sort_by_key(|waiting| waiting.deadline);
         self.next = self.next.into_iter().chain(others.next).min();

@@ -11,36 +11,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A branch of a parallel block or an element of an `each`, addressed by name: it captures nothing, and may run in any
-/// process that knows the workflow.
+/// A branch of a parallel block or an element of an `each`, addressed by name: it captures nothing,
+/// and may run in any process that knows the workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BranchTask {
     /// The run.
     pub run_id: RunId,
-    /// The number of the claim that drives it, see [`ClaimId`](super::ClaimId).
+    /// The number of the claim that drives the run, see [`ClaimId`](super::ClaimId).
     #[serde(default)]
     pub epoch: u64,
-    /// Its session.
+    /// The session.
     pub session: SessionKey,
-    /// The name of the workflow at its root.
+    /// The name of the root workflow.
     pub workflow: Name,
-    /// The path of the branch with rounds: that of its block and the name of its first step, as in `w/par/left`. Of an
-    /// element it is `w/each_1[3]`.
+    /// The path of the branch with rounds: the path of its block and the name of its first step, as
+    /// in `w/par/left`. For an element it is `w/each_1[3]`.
     pub path: Path,
-    /// The branch that its events are marked with.
+    /// The branch name in its events.
     pub branch: Arc<str>,
-    /// The state where the branch begins.
+    /// The state at the start of the branch.
     pub state: StateDelta,
-    /// The `temp:` keys where the branch begins.
+    /// The `temp:` keys at the start of the branch.
     pub temp: StateDelta,
-    /// The stored keys that were written in each scope around, from the inside out: an element and an instance read
-    /// what they have written themselves before anything else.
+    /// The stored keys that were written in each enclosing scope, innermost first. An element or a
+    /// nested instance reads its own writes before anything else.
     #[serde(default)]
     pub written: Vec<Vec<Name>>,
-    /// How many events of the log it sees: those from before the branch.
+    /// The number of events of the log that the branch sees: the events from before the branch.
     pub upto: u64,
-    /// The model calls that the run had made, which its limit counts.
+    /// The number of model calls that the run had made, for its limit.
     #[serde(default)]
     pub calls: u32,
     /// The settings of the run, as JSON.
@@ -50,11 +50,11 @@ pub struct BranchTask {
     pub trace: Option<String>,
 }
 
-/// How a branch left its block.
+/// The way a branch left its block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BranchEnd {
-    /// Whether the walk goes on after the block, or ends a loop around it.
+    /// Whether the run continues after the block, or ends an enclosing loop.
     pub flow: Flow,
     /// The reason why that loop ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,27 +65,27 @@ pub struct BranchEnd {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BranchReport {
-    /// How it ended.
+    /// The way it ended.
     pub end: Result<BranchEnd>,
-    /// The events that it committed, and those of remote branches inside it. The runtime applies the events of all branches
-    /// of a block when the last one has ended, in the order of the log.
+    /// The events that it committed, and those of remote branches inside it. The runtime applies
+    /// the events of all branches of a block when the last one has ended, in the order of the log.
     pub events: Vec<Stored>,
-    /// Its loops that ended.
+    /// The loops that ended in the branch.
     pub loops: Vec<LoopEnd>,
     /// The usage of its model calls.
     pub usage: Usage,
 }
 
 impl BranchEnd {
-    /// The end of a branch, and why the loop ends that it leaves.
+    /// Creates the end of a branch. `reason` is the reason for which it ends an enclosing loop.
     pub fn new(flow: Flow, reason: Option<LoopEndReason>) -> Self {
         Self { flow, reason }
     }
 }
 
-/// The report as it is sent; the events are in the log.
+/// The JSON form of a [`BranchReport`]; the events are in the log.
 #[derive(Serialize, Deserialize)]
-struct SentReport {
+struct BranchReportJson {
     end: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
@@ -94,37 +94,37 @@ struct SentReport {
 }
 
 impl BranchReport {
-    /// The report of a branch with this end.
+    /// Creates the report of a branch with this end.
     pub fn new(end: Result<BranchEnd>) -> Self {
         Self { end, events: Vec::new(), loops: Vec::new(), usage: Usage::default() }
     }
 
-    /// Adds the events that it committed, which only the committing engine knows.
+    /// Adds the events that the branch committed, which only the committing engine knows.
     pub fn with_events(mut self, events: Vec<Stored>) -> Self {
         self.events = events;
         self
     }
 
-    /// All but the events as JSON, to send to the other process.
+    /// Returns the report without its events as JSON, to send to the other process.
     ///
     /// # Errors
-    /// Never for what [`Runner::branch`](crate::Runner::branch) has given.
+    /// Never for the report of [`Runner::branch`](crate::Runner::branch).
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
-            Ok(end) => record::of(end).map_err(Error::other)?,
-            Err(error) => record::failed(error),
+            Ok(end) => record::from_value(end).map_err(Error::other)?,
+            Err(error) => record::from_error(error),
         };
-        let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
+        let sent = BranchReportJson { end, loops: self.loops.clone(), usage: self.usage };
         to_json(&sent).map_err(Error::other)
     }
 
-    /// The report from JSON, with the events that it committed.
+    /// Reads the report from JSON, and adds the events that the branch committed.
     ///
     /// # Errors
-    /// When it is not what [`to_value`](Self::to_value) gave.
+    /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
-        let SentReport { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
-        Ok(Self { end: record::read(end, record::RecordOf::Branch), events, loops, usage })
+        let BranchReportJson { end, loops, usage } = record::read(value, record::RecordSubject::Branch)?;
+        Ok(Self { end: record::read(end, record::RecordSubject::Branch), events, loops, usage })
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use crate::ErrorKind;
 
     #[test]
-    fn the_way_back_keeps_how_it_ended() {
+    fn a_branch_report_survives_json() {
         let by = Path::root("w").child("p".into(), crate::At::Round(2));
         let end =
             BranchEnd::new(Flow::ExitTo("outer".into()), Some(LoopEndReason::Escalated { by: by.clone() }));

@@ -1,4 +1,4 @@
-//! The registry of runs as rows of text, for engines that keep it in a database.
+//! [`RunRows`]: the registry of runs as rows of text, for engines that keep it in a database.
 
 use super::claim::Claim;
 use super::registry::{ClaimedRun, Done, RunRecord, RunStatus};
@@ -10,18 +10,18 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Anything of the registry as JSON text.
+/// Returns a value of the registry as JSON text.
 ///
 /// # Errors
-/// Never in practice: all of the registry has a form in JSON.
+/// Never in practice: all types of the registry have a form in JSON.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| corrupt(format!("it has no form in JSON: {error}")))
+    serde_json::to_string(value).map_err(|error| corrupt(format!("the value has no form in JSON: {error}")))
 }
 
-/// The reverse of [`to_text`]; `what` it is, for the error.
+/// Reads a value from the text of [`to_text`]. `what` names the value in the error.
 ///
 /// # Errors
-/// Of kind [`StoreErrorKind::Corrupt`], when it is not what [`to_text`] writes.
+/// An error of kind [`StoreErrorKind::Corrupt`], when the text was not written by [`to_text`].
 pub fn from_text<T: DeserializeOwned>(text: &str, what: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| corrupt(format!("{what} cannot be read: {error}")))
 }
@@ -31,15 +31,15 @@ fn corrupt(message: String) -> Error {
         .with_help("was it written by another program?")
 }
 
-/// Keys with JSON text, as the rows of a journal are.
+/// Keys with JSON text, as in the rows of a journal.
 pub type Pairs = Vec<(String, String)>;
 
-/// What is kept of one run, row by row.
+/// The stored rows of one run.
 #[derive(Clone, Debug, Default)]
 pub struct RunRows {
     /// Slots with the `temp:` keys that their events have set.
     pub temps: Pairs,
-    /// Keys of steps with what they gave.
+    /// Keys of steps with their records.
     pub steps: Pairs,
     /// Paths with the agents that have finished there.
     pub done: Pairs,
@@ -48,25 +48,25 @@ pub struct RunRows {
 }
 
 impl ClaimedRun {
-    /// A run that was claimed, from its rows.
+    /// Creates a claimed run from its rows.
     ///
     /// # Errors
-    /// Of kind [`StoreErrorKind::Corrupt`], when a row cannot be read.
+    /// An error of kind [`StoreErrorKind::Corrupt`], when a row cannot be read.
     pub fn from_rows(
         claim: Claim,
         record: RunRecord,
         events: Vec<Arc<Event>>,
         rows: RunRows,
     ) -> Result<Self> {
-        let done: HashMap<_, Done> = map(&rows.done)?;
-        let temp: HashMap<_, StateDelta> = map(&rows.temps)?;
-        let steps: HashMap<_, Value> = map(&rows.steps)?;
+        let done: HashMap<_, Done> = parse_pairs(&rows.done)?;
+        let temp: HashMap<_, StateDelta> = parse_pairs(&rows.temps)?;
+        let steps: HashMap<_, Value> = parse_pairs(&rows.steps)?;
         let (done, waits) = (done.into_values().collect(), rows.waits);
         Ok(Self { events, temp, steps, done, waits, ..Self::new(claim, record) })
     }
 }
 
-fn map<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>> {
+fn parse_pairs<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>> {
     let read = |(key, text): &(String, String)| {
         Ok((key.clone(), from_text(text, &format!("the record of `{key}`"))?))
     };
@@ -74,7 +74,7 @@ fn map<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>> {
 }
 
 impl RunStatus {
-    /// How it is written, and the error of a run that has failed.
+    /// Returns the name of the status in a row, and the error of a failed run.
     pub fn to_row(&self) -> (&'static str, Option<&str>) {
         match self {
             Self::Queued => ("queued", None),
@@ -86,11 +86,12 @@ impl RunStatus {
         }
     }
 
-    /// The reverse. What is not known is taken for a run that goes on, so that it is looked at again.
+    /// Reads the status of a row. An unknown name counts as running, so that a process looks at the
+    /// run again.
     pub fn from_row(status: &str, error: Option<String>) -> Self {
         match status {
             "queued" => Self::Queued,
-            // It waits, and has an answer that it has not seen.
+            // `answered`: the run waits, and has an answer that it has not read yet.
             "paused" | "answered" => Self::Paused,
             "finished" => Self::Finished,
             "failed" => Self::Failed(error.unwrap_or_default()),

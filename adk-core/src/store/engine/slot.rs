@@ -1,4 +1,5 @@
-//! The slot of an event, what goes into it, and how what is stored reaches the session and the consumer.
+//! [`Slot`] and [`Body`]: the place of an event and its content, and the delivery of a stored event
+//! to the session and the consumer.
 
 use super::claim::ClaimId;
 use super::parts::OpenBlocks;
@@ -15,13 +16,13 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock, RwLock};
 
-/// Where the events of a run go: into the log of its session, and to its consumer.
+/// The targets of the events of a run: the log of its session, and its consumer.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(crate) session: Arc<Session>,
     pub(crate) seed: IdSeed,
     pub(crate) outbox: Outbox,
-    /// The keys that hold what this run has written, of a workflow that is closed.
+    /// The keys that the run itself has written, if its workflow is closed.
     pub(crate) own: OnceLock<Box<OwnKeys>>,
     /// The `temp:` keys and secrets of the run.
     pub(crate) temp: RwLock<StateMap>,
@@ -41,14 +42,14 @@ impl Delivery {
         }
     }
 
-    /// The run has written this.
+    /// Records the writes of the run.
     pub(crate) fn record(&self, event: &Event) {
         if let Some(own) = self.live_own() {
             own.record_event(event);
         }
     }
 
-    /// An event of the run is about to be applied to its session.
+    /// Notes an event of the run that is about to be applied to its session.
     pub(crate) fn note(&self, event: &Event, temp: &StateDelta, session: &Session, own: Option<&OwnKeys>) {
         if let Some(blocks) = self.open_blocks() {
             blocks.note(event, temp, |key| self.value(key, session, own));
@@ -63,8 +64,8 @@ impl Delivery {
         }
     }
 
-    /// The values of keys, where a block is open that may ask for them.
-    fn before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
+    /// Returns the values of keys, if a block is open that may need them.
+    fn values_before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
         if self.open_blocks().is_none() {
             return Vec::new();
         }
@@ -75,12 +76,12 @@ impl Delivery {
         self.note(event, temp, &self.session, self.live_own());
     }
 
-    /// The keys of a closed workflow, as the store has them.
+    /// Returns the keys of a closed workflow, as the store has them.
     pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
         self.own.get().map(|own| &**own)
     }
 
-    /// The blocks whose parts may be discarded. Few runs have one.
+    /// Returns the blocks whose parts may be discarded. Few runs have such blocks.
     pub(crate) fn blocks(&self) -> &OpenBlocks {
         self.blocks.get_or_init(Box::default)
     }
@@ -97,7 +98,7 @@ impl Delivery {
         write(&self.temp).insert(key, value);
     }
 
-    /// Appends an event to the session in memory, and puts it on its way to the consumer.
+    /// Appends an event to the session in memory, and queues it for the consumer.
     pub(crate) fn append(&self, draft: Draft) -> Stored {
         let mut ticket = 0;
         self.note_live(&draft.event, &draft.temp);
@@ -112,7 +113,7 @@ impl Delivery {
     }
 }
 
-/// A commit on its way: the run does not end before it is known how it ended.
+/// A commit in flight: the run does not end before the result of the commit is known.
 struct Committing(Arc<Delivery>);
 
 impl Deref for Committing {
@@ -124,16 +125,17 @@ impl Deref for Committing {
 
 impl Drop for Committing {
     fn drop(&mut self) {
-        self.0.outbox.committed();
+        self.0.outbox.end_commit();
     }
 }
 
-/// The slot of an event; its key is (run, path with rounds, nth). An update of state is not numbered with the other events
-/// of its agent. It is known by the text of the slot, which is what the slot is stored by: `writing/clerk!update/user:n@3`,
-/// or `writing/clerk!tool.add@2/user:n@0` in a tool call.
+/// The slot of an event; its key is (run, path with rounds, nth). An update of state is not
+/// numbered with the other events of its agent. It has a name instead, which the text of the slot
+/// contains: `writing/clerk!update/user:n@3`, or `writing/clerk!tool.add@2/user:n@0` in a tool
+/// call. Stores keep slots as text.
 ///
-/// It owns what it needs and may be sent anywhere. The run does not end while a slot of it lives, so an engine drops it
-/// as soon as it knows how the commit ended.
+/// A slot owns its data and may be sent anywhere. The run does not end while one of its slots
+/// lives, so an engine drops a slot as soon as it knows the result of the commit.
 pub struct Slot {
     /// The run.
     pub run_id: RunId,
@@ -141,13 +143,13 @@ pub struct Slot {
     pub epoch: u64,
     /// The path of the agent that emits.
     pub path: Path,
-    /// How many events this agent has emitted before in this turn.
+    /// The number of events that this agent has emitted before in this turn.
     pub nth: u32,
     /// The agents of this run that have finished since its last commit.
     pub done: Vec<Done>,
     /// The record of the run, with its first event.
     pub begins: Option<Arc<RunRecord>>,
-    /// The replacement of `nth` for an update of state.
+    /// The name of an update of state, which replaces `nth`.
     update: Option<Name>,
     delivery: Committing,
 }
@@ -156,39 +158,42 @@ pub struct Slot {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Draft {
-    /// The event, without id, time and place. It is shared with nobody yet.
+    /// The event, without id, time and place. No other holder shares it yet.
     pub event: Arc<Event>,
-    /// The `temp:` keys and secrets that it sets. They are kept in the journal of the run and never in an event.
+    /// The `temp:` keys and secrets that it sets. They are kept in the journal of the run and never
+    /// in an event.
     pub temp: StateDelta,
 }
 
-/// What goes into a slot: known, or what a call gives that is recorded by this very event.
+/// The content of a slot: a known event, or the result of a call that this event records.
 #[allow(missing_debug_implementations)]
 pub enum Body {
-    /// It is known.
+    /// A known event.
     Ready(Draft),
-    /// It is what this call gives. Its error is not recorded.
+    /// The result of this call. An error of the call is not recorded.
     Call(BoxFuture<'static, Result<Draft>>),
-    /// It is made in the transaction, from the value that the store holds of a key: an atomic read and write.
+    /// An event that is made in the transaction, from the value that the store has for a key: an
+    /// atomic read and write.
     Update(Box<Update>),
 }
 
-/// An event that is stored.
+/// A stored event.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stored {
-    /// Its place in the log of the session.
+    /// The place in the log of the session.
     pub place: u64,
     /// The event.
     pub event: Arc<Event>,
     /// The `temp:` keys and secrets that came with it.
     pub temp: StateDelta,
-    /// Its place in the outbox; `None` when it was stored before and is not delivered again.
+    /// The place in the outbox; `None` when it was stored before and is not delivered again.
     pub(crate) ticket: Option<u64>,
 }
 
 impl Stored {
-    /// An event that an earlier attempt has stored, and that the session in memory holds already.
+    /// Creates an event that an earlier attempt has stored, and that the session in memory holds
+    /// already.
     pub fn earlier(place: u64, event: Arc<Event>, temp: StateDelta) -> Self {
         Self { place, event, temp, ticket: None }
     }
@@ -196,7 +201,7 @@ impl Stored {
 
 impl Slot {
     pub(crate) fn new(claim: ClaimId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
-        delivery.outbox.commits();
+        delivery.outbox.begin_commit();
         Self {
             run_id: claim.run_id,
             epoch: claim.epoch,
@@ -209,51 +214,54 @@ impl Slot {
         }
     }
 
-    /// The slot of an update of state.
-    pub(crate) fn of_update(mut self, update: Name) -> Self {
+    /// Makes it the slot of an update of state.
+    pub(crate) fn with_update(mut self, update: Name) -> Self {
         self.update = Some(update);
         self
     }
 
-    /// The claim that writes.
+    /// Returns the claim that writes.
     pub fn claim(&self) -> ClaimId {
         ClaimId { run_id: self.run_id, epoch: self.epoch }
     }
 
-    /// The session that the event belongs to.
+    /// Returns the session that the event belongs to.
     pub fn session(&self) -> &Arc<Session> {
         &self.delivery.session
     }
 
-    /// The key of that session.
+    /// Returns the key of that session.
     pub fn session_key(&self) -> &SessionKey {
         self.delivery.session.key()
     }
 
-    /// Gives the event an id and a time for a store that knows the time of the latest event in the log, in
-    /// microseconds since 1970: later than that, also when the clock was set back, so that ids sort as the log.
+    /// Assigns an id and a time to the event, for a store that knows the time of the latest event
+    /// in the log, in microseconds since 1970. The new time is later, even if the clock was set
+    /// back, so that ids sort as the log does.
     pub fn stamp(&self, event: &mut Event, latest: u64) {
         event.timestamp = crate::store::session::now_micros().max(latest.saturating_add(1));
         event.id = self.delivery.seed.event(event.timestamp, 0);
     }
 
-    /// For an engine whose log is the session in memory: gives the event its id, time and place, applies it to the
-    /// session, appends it to its log, and puts it on its way to the consumer, all at once.
+    /// Commits an event, for an engine whose log is the session in memory: assigns its id, time and
+    /// place, applies it to the session, appends it to its log, and queues it for the consumer, in
+    /// one step.
     pub fn append(self, draft: Draft) -> Stored {
         self.delivery.append(draft)
     }
 
-    /// The same for a [`Body::Update`]: the value is read, changed and written in one step.
+    /// Commits a [`Body::Update`], as [`append`](Self::append) does: the value is read, changed and
+    /// written in one step.
     ///
     /// # Errors
-    /// That of [`Update::apply`]. Nothing has changed then.
+    /// The error of [`Update::apply`]. Nothing has changed then.
     pub fn append_update(self, mut update: Update) -> Result<Stored> {
         let delivery = &self.delivery;
         let mut ticket = 0;
         let put = |event: &Arc<Event>| ticket = delivery.put(event);
         let (key, mut temp) = (update.key().clone(), StateDelta::default());
-        // The session is locked while the value is made.
-        let before = delivery.before(update.also_writes().iter().map(|(key, _)| key).chain([&key]));
+        // The session is locked while the value is made, so the values are read before.
+        let before = delivery.values_before(update.also_writes().iter().map(|(key, _)| key).chain([&key]));
         let make = |current: Option<&Value>| {
             let draft = update.apply(current)?;
             temp = draft.temp;
@@ -268,8 +276,9 @@ impl Slot {
         Ok(Stored { place, event, temp, ticket: Some(ticket) })
     }
 
-    /// For an engine whose log is elsewhere: the event is stored there, at this place, with its id and time. Applies it
-    /// to the session in memory and puts it on its way to the consumer. To be called in the order of the log.
+    /// Delivers an event, for an engine with its own log, which has stored the event at this place
+    /// with its id and time. Applies the event to the session in memory and queues it for the
+    /// consumer. Must be called in the order of the log.
     pub fn deliver(self, place: u64, event: Arc<Event>, temp: StateDelta) -> Stored {
         let delivery = &self.delivery;
         delivery.note_live(&event, &temp);
@@ -280,17 +289,18 @@ impl Slot {
 }
 
 impl Draft {
-    /// An event that sets no `temp:` key and no secret.
+    /// Creates a draft that sets no `temp:` key and no secret.
     pub fn new(event: impl Into<Arc<Event>>) -> Self {
         Self { event: event.into(), temp: StateDelta::default() }
     }
 }
 
 impl Body {
-    /// The draft, after the call if there is one.
+    /// Returns the draft, after the call if it has one.
     ///
     /// # Errors
-    /// Those of the call. A [`Body::Update`] has no draft before its transaction: an engine matches it first.
+    /// Errors of the call. A [`Body::Update`] has no draft before its transaction: an engine
+    /// matches it first.
     pub async fn draft(self) -> Result<Draft> {
         match self {
             Self::Ready(draft) => Ok(draft),
@@ -305,7 +315,7 @@ impl Body {
     }
 }
 
-/// `writing/critic!0`: the key within its run, as it is stored.
+/// The text of the slot within its run, as it is stored: `writing/critic!0`.
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.update {

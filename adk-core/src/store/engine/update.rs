@@ -1,4 +1,4 @@
-//! [`Update`]: an event whose change of one key is made from the value that the store holds.
+//! [`Update`]: an event that changes one key, starting from the value in the store.
 
 use super::slot::Draft;
 use crate::panic;
@@ -10,18 +10,19 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Makes the new value of a key.
+/// A function that makes the new value of a key.
 pub(crate) type Change = Box<dyn FnMut(Option<&Value>) -> Result<Arc<Value>> + Send>;
 
-/// An event whose change of one key is made from the value that the store holds: what is in a
+/// An event that changes one key, starting from the value in the store: the content of a
 /// [`Body::Update`](super::Body::Update).
 pub struct Update {
     key: Name,
-    /// The event, as far as it is known.
+    /// The event without the changed key.
     draft: Draft,
-    /// What the change is made from, where that is not what the store holds.
+    /// The value to start from, if it is not the value in the store.
     base: Option<Option<Arc<Value>>>,
-    /// A mutex, so that an engine may keep updates where it keeps drafts. Nothing waits for it.
+    /// The function. A mutex makes updates `Sync`, so that an engine may keep them where it keeps
+    /// drafts; it is never contended.
     change: Mutex<Change>,
 }
 
@@ -30,14 +31,14 @@ impl Update {
         Self { key, draft, base: None, change: Mutex::new(change) }
     }
 
-    /// The same change for another event; gives the event that it was for.
-    pub(crate) fn replaced(mut self, draft: Draft) -> (Draft, Self) {
+    /// Moves the change to another event, and returns the event that it was for.
+    pub(crate) fn replace_draft(mut self, draft: Draft) -> (Draft, Self) {
         let old = std::mem::replace(&mut self.draft, draft);
         (old, self)
     }
 
-    /// Says what the change is made from, whatever the store holds.
-    pub(crate) fn starts_from(&mut self, base: Option<Arc<Value>>) {
+    /// Sets the value to start from, instead of the value in the store.
+    pub(crate) fn set_base(&mut self, base: Option<Arc<Value>>) {
         self.base = Some(base);
     }
 
@@ -45,22 +46,22 @@ impl Update {
         self.base.is_some()
     }
 
-    /// The stored key, with its prefix: that of the session, of its user or of its app.
+    /// Returns the stored key, with the prefix of the session, of its user or of its app.
     pub fn key(&self) -> &Name {
         &self.key
     }
 
-    /// What else the event writes: keys that were set before.
+    /// Returns the other writes of the event: keys that were set before.
     pub fn also_writes(&self) -> &StateDelta {
         &self.draft.event.actions.state_delta
     }
 
-    /// Makes the event from the value that the store holds, `None` when nothing has written the key. May be called again
-    /// when what came of it was rolled back.
+    /// Makes the event from the value in the store; `None` if the key was never written. An engine
+    /// may call it again after a rollback.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyType`] and [`ErrorKind::TooDeep`] for values that do not fit, [`ErrorKind::Panic`] for a function
-    /// that panics. Then nothing may be stored.
+    /// [`ErrorKind::KeyType`] and [`ErrorKind::TooDeep`] for values that do not fit,
+    /// [`ErrorKind::Panic`] for a function that panics. Then nothing may be stored.
     pub fn apply(&mut self, current: Option<&Value>) -> Result<Draft> {
         let current = match &self.base {
             Some(base) => base.as_deref(),

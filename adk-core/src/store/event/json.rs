@@ -1,5 +1,5 @@
-//! ADK's JSON of an event, as its REST interface writes it: camelCase, nulls and empty fields are left out. It is read in
-//! snake case as well.
+//! ADK's JSON of an event, as its REST interface writes it: camelCase, without nulls and empty
+//! fields. Snake case is read as well.
 
 use super::*;
 use serde::de::Deserializer;
@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-fn none<T>(value: &Option<T>) -> bool {
+fn is_none<T>(value: &Option<T>) -> bool {
     value.is_none()
 }
 
@@ -17,31 +17,31 @@ fn micros(seconds: f64) -> u64 {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire<'a> {
-    #[serde(skip_serializing_if = "none")]
+struct EventJson<'a> {
+    #[serde(skip_serializing_if = "is_none")]
     content: Option<Cow<'a, Content>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
-    #[serde(alias = "finish_reason", skip_serializing_if = "none")]
+    #[serde(alias = "finish_reason", skip_serializing_if = "is_none")]
     finish_reason: Option<FinishReason>,
-    #[serde(alias = "error_code", skip_serializing_if = "none")]
+    #[serde(alias = "error_code", skip_serializing_if = "is_none")]
     error_code: Option<Cow<'a, str>>,
-    #[serde(alias = "error_message", skip_serializing_if = "none")]
+    #[serde(alias = "error_message", skip_serializing_if = "is_none")]
     error_message: Option<Cow<'a, str>>,
     #[serde(default, alias = "custom_metadata", skip_serializing_if = "Map::is_empty")]
     custom_metadata: Map<String, Value>,
-    #[serde(alias = "usage_metadata", skip_serializing_if = "none")]
+    #[serde(alias = "usage_metadata", skip_serializing_if = "is_none")]
     usage_metadata: Option<Usage>,
-    #[serde(alias = "model_version", skip_serializing_if = "none")]
+    #[serde(alias = "model_version", skip_serializing_if = "is_none")]
     model_version: Option<Cow<'a, str>>,
     #[serde(alias = "invocation_id")]
     invocation_id: RunId,
     author: Name,
     #[serde(default)]
-    actions: WireActions,
-    #[serde(alias = "long_running_tool_ids", skip_serializing_if = "none")]
+    actions: ActionsJson,
+    #[serde(alias = "long_running_tool_ids", skip_serializing_if = "is_none")]
     long_running_tool_ids: Option<Cow<'a, [String]>>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(skip_serializing_if = "is_none")]
     branch: Option<Arc<str>>,
     #[serde(default, alias = "node_info")]
     node_info: NodeInfo,
@@ -57,29 +57,29 @@ struct NodeInfo {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WireActions {
-    #[serde(alias = "skip_summarization", skip_serializing_if = "none")]
+struct ActionsJson {
+    #[serde(alias = "skip_summarization", skip_serializing_if = "is_none")]
     skip_summarization: Option<bool>,
     #[serde(alias = "state_delta")]
     state_delta: StateDelta,
     #[serde(alias = "artifact_delta")]
     artifact_delta: Map<String, Value>,
-    #[serde(alias = "transfer_to_agent", skip_serializing_if = "none")]
+    #[serde(alias = "transfer_to_agent", skip_serializing_if = "is_none")]
     transfer_to_agent: Option<Name>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(skip_serializing_if = "is_none")]
     escalate: Option<bool>,
-    #[serde(alias = "agent_state", skip_serializing_if = "none")]
+    #[serde(alias = "agent_state", skip_serializing_if = "is_none")]
     agent_state: Option<Arc<Value>>,
-    #[serde(alias = "end_of_agent", skip_serializing_if = "none")]
+    #[serde(alias = "end_of_agent", skip_serializing_if = "is_none")]
     end_of_agent: Option<bool>,
-    #[serde(skip_serializing_if = "none")]
-    compaction: Option<WireCompaction>,
+    #[serde(skip_serializing_if = "is_none")]
+    compaction: Option<CompactionJson>,
 }
 
-/// Times are seconds.
+/// The JSON form of a compaction, with times in seconds.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WireCompaction {
+struct CompactionJson {
     #[serde(alias = "start_timestamp")]
     start_timestamp: f64,
     #[serde(alias = "end_timestamp")]
@@ -93,7 +93,7 @@ impl Serialize for Event {
         let details = self.details.as_deref();
         let text = |value: Option<&'_ String>| value.map(|t| Cow::Owned(t.clone()));
         let ids = details.map(|d| &d.long_running_tool_ids[..]).filter(|ids| !ids.is_empty());
-        Wire {
+        EventJson {
             content: self.content.as_ref().map(Cow::Borrowed),
             partial: self.partial,
             finish_reason: details.and_then(|d| d.finish_reason.clone()),
@@ -117,12 +117,12 @@ impl Serialize for Event {
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wire = Wire::deserialize(deserializer)?;
-        // A path of another program is only a name.
+        let wire = EventJson::deserialize(deserializer)?;
+        // A path of another program may not parse; it becomes a single name.
         let path = wire.node_info.path;
         let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
-        // What the path says was added when it was written.
+        // The writer added the round of the path.
         let said = custom_metadata.get(LOOP_ITERATION_KEY).and_then(Value::as_u64);
         if said.is_some() && said == path.iteration().map(u64::from) {
             custom_metadata.shift_remove(LOOP_ITERATION_KEY);
@@ -156,14 +156,14 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-/// The branches of a path, as [`Event::custom_metadata`] writes them.
+/// Returns the branches of a path from the JSON of [`Event::custom_metadata`].
 fn branches(written: &Value) -> Option<Vec<(u32, u32)>> {
     let number = |value: &Value| u32::try_from(value.as_u64()?).ok();
     let branches = written.as_object()?.iter();
     branches.map(|(depth, branch)| Some((depth.parse().ok()?, number(branch)?))).collect()
 }
 
-impl From<&Actions> for WireActions {
+impl From<&Actions> for ActionsJson {
     fn from(actions: &Actions) -> Self {
         let artifacts = actions.artifact_delta.iter();
         Self {
@@ -174,7 +174,7 @@ impl From<&Actions> for WireActions {
             agent_state: actions.agent_state.clone(),
             end_of_agent: actions.end_of_agent,
             escalate: actions.escalate,
-            compaction: actions.compaction.as_ref().map(|summary| WireCompaction {
+            compaction: actions.compaction.as_ref().map(|summary| CompactionJson {
                 start_timestamp: summary.start as f64 / 1e6,
                 end_timestamp: summary.end as f64 / 1e6,
                 compacted_content: summary.content.clone(),
@@ -183,8 +183,8 @@ impl From<&Actions> for WireActions {
     }
 }
 
-impl From<WireActions> for Actions {
-    fn from(wire: WireActions) -> Self {
+impl From<ActionsJson> for Actions {
+    fn from(wire: ActionsJson) -> Self {
         let artifacts = wire.artifact_delta.into_iter();
         let version = |value: Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).unwrap_or(0);
         let actions = Self::from(RareActions {
@@ -218,7 +218,7 @@ impl Serialize for StateDelta {
 
 impl<'de> Deserialize<'de> for StateDelta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Each key is there once, so that none has to be looked for.
+        // The keys of a map are unique, so no key needs a lookup.
         let map = Map::<String, Value>::deserialize(deserializer)?;
         Ok(Self(map.into_iter().map(|(key, value)| (Name::from(key), Arc::new(value))).collect()))
     }
@@ -231,7 +231,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_event_has_the_shape_of_adk_and_survives_it() {
+    fn an_event_has_the_json_shape_of_adk() {
         let place = Path::root("writing").child("refinement".into(), At::Round(2));
         let mut event =
             Event::new().with_text("hi").with_state("k", json!({"b": 1, "a": null})).with_escalate();

@@ -1,4 +1,5 @@
-//! A serializer around another one that writes the fields of structs in snake case. Keys of maps are data, and stay.
+//! [`Snake`]: a serializer wrapper that writes the fields of structs in snake case. Keys of maps
+//! are data, and stay unchanged.
 
 use crate::encode::{EncodeError, PRIVATE_STRUCT, to_json};
 use serde::Serialize;
@@ -7,16 +8,16 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// Writes a value with its field names in snake case.
+/// A value that is serialized with its field names in snake case.
 pub(super) struct Snake<'a, T: ?Sized>(pub(super) &'a T);
 
 impl<T: Serialize + ?Sized> Serialize for Snake<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(Inner(serializer))
+        self.0.serialize(SnakeSerializer(serializer))
     }
 }
 
-/// `stateDelta` as `state_delta`.
+/// Converts a name to snake case: `stateDelta` to `state_delta`.
 pub(super) fn snake(name: &str) -> Cow<'_, str> {
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return Cow::Borrowed(name);
@@ -31,9 +32,9 @@ pub(super) fn snake(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-struct Inner<S>(S);
+struct SnakeSerializer<S>(S);
 
-macro_rules! as_they_are {
+macro_rules! forward {
     ($($method:ident($type:ty))*) => {$(
         fn $method(self, value: $type) -> Result<S::Ok, S::Error> {
             self.0.$method(value)
@@ -41,18 +42,18 @@ macro_rules! as_they_are {
     )*};
 }
 
-impl<S: Serializer> Serializer for Inner<S> {
+impl<S: Serializer> Serializer for SnakeSerializer<S> {
     type Ok = S::Ok;
     type Error = S::Error;
-    type SerializeSeq = Inner<S::SerializeSeq>;
-    type SerializeTuple = Inner<S::SerializeTuple>;
-    type SerializeTupleStruct = Inner<S::SerializeTupleStruct>;
-    type SerializeTupleVariant = Inner<S::SerializeTupleVariant>;
-    type SerializeMap = Inner<S::SerializeMap>;
-    type SerializeStruct = Fields<S>;
-    type SerializeStructVariant = Inner<S::SerializeStructVariant>;
+    type SerializeSeq = SnakeSerializer<S::SerializeSeq>;
+    type SerializeTuple = SnakeSerializer<S::SerializeTuple>;
+    type SerializeTupleStruct = SnakeSerializer<S::SerializeTupleStruct>;
+    type SerializeTupleVariant = SnakeSerializer<S::SerializeTupleVariant>;
+    type SerializeMap = SnakeSerializer<S::SerializeMap>;
+    type SerializeStruct = SnakeFields<S>;
+    type SerializeStructVariant = SnakeSerializer<S::SerializeStructVariant>;
 
-    as_they_are! {
+    forward! {
         serialize_bool(bool)
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
@@ -90,17 +91,17 @@ impl<S: Serializer> Serializer for Inner<S> {
         self.0.serialize_newtype_variant(name, index, variant, &Snake(value))
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
-        self.0.serialize_seq(len).map(Inner)
+        self.0.serialize_seq(len).map(SnakeSerializer)
     }
     fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
-        self.0.serialize_tuple(len).map(Inner)
+        self.0.serialize_tuple(len).map(SnakeSerializer)
     }
     fn serialize_tuple_struct(
         self,
         name: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleStruct, S::Error> {
-        self.0.serialize_tuple_struct(name, len).map(Inner)
+        self.0.serialize_tuple_struct(name, len).map(SnakeSerializer)
     }
     fn serialize_tuple_variant(
         self,
@@ -109,16 +110,16 @@ impl<S: Serializer> Serializer for Inner<S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleVariant, S::Error> {
-        self.0.serialize_tuple_variant(name, index, variant, len).map(Inner)
+        self.0.serialize_tuple_variant(name, index, variant, len).map(SnakeSerializer)
     }
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
-        self.0.serialize_map(len).map(Inner)
+        self.0.serialize_map(len).map(SnakeSerializer)
     }
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
         if name.starts_with(PRIVATE_STRUCT) {
-            self.0.serialize_struct(name, len).map(Fields::Private)
+            self.0.serialize_struct(name, len).map(SnakeFields::Private)
         } else {
-            self.0.serialize_map(Some(len)).map(Fields::Named)
+            self.0.serialize_map(Some(len)).map(SnakeFields::Named)
         }
     }
     fn serialize_struct_variant(
@@ -128,23 +129,23 @@ impl<S: Serializer> Serializer for Inner<S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
-        self.0.serialize_struct_variant(name, index, variant, len).map(Inner)
+        self.0.serialize_struct_variant(name, index, variant, len).map(SnakeSerializer)
     }
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
         self.0.collect_str(value)
     }
 }
 
-/// The fields of a struct.
-enum Fields<S: Serializer> {
-    /// Entries of a map, since their names are made here.
+/// The serializer of the fields of a struct.
+enum SnakeFields<S: Serializer> {
+    /// Entries of a map, because field names must be `&'static str` and converted names are not.
     Named(S::SerializeMap),
-    /// A number of `serde_json`, as it is.
+    /// A number of `serde_json`, unchanged.
     Private(S::SerializeStruct),
 }
 
-/// Passes the text of a number on as a `Value`, for the reason that `encode` has.
-fn private<S: ser::SerializeStruct>(
+/// Passes the text of a number on as a `Value`, for the reason given in `encode`.
+fn serialize_private<S: ser::SerializeStruct>(
     inner: &mut S,
     key: &'static str,
     text: Result<Value, EncodeError>,
@@ -152,7 +153,7 @@ fn private<S: ser::SerializeStruct>(
     inner.serialize_field(key, &text.map_err(ser::Error::custom)?)
 }
 
-impl<S: Serializer> ser::SerializeStruct for Fields<S> {
+impl<S: Serializer> ser::SerializeStruct for SnakeFields<S> {
     type Ok = S::Ok;
     type Error = S::Error;
     fn serialize_field<T: Serialize + ?Sized>(
@@ -162,7 +163,7 @@ impl<S: Serializer> ser::SerializeStruct for Fields<S> {
     ) -> Result<(), S::Error> {
         match self {
             Self::Named(map) => map.serialize_entry(&*snake(key), &Snake(value)),
-            Self::Private(inner) => private(inner, key, to_json(value)),
+            Self::Private(inner) => serialize_private(inner, key, to_json(value)),
         }
     }
     fn end(self) -> Result<S::Ok, S::Error> {
@@ -173,7 +174,7 @@ impl<S: Serializer> ser::SerializeStruct for Fields<S> {
     }
 }
 
-impl<M: ser::SerializeMap> ser::SerializeMap for Inner<M> {
+impl<M: ser::SerializeMap> ser::SerializeMap for SnakeSerializer<M> {
     type Ok = M::Ok;
     type Error = M::Error;
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), M::Error> {
@@ -189,7 +190,7 @@ impl<M: ser::SerializeMap> ser::SerializeMap for Inner<M> {
 
 macro_rules! elements {
     ($($kind:ident::$method:ident)*) => {$(
-        impl<C: ser::$kind> ser::$kind for Inner<C> {
+        impl<C: ser::$kind> ser::$kind for SnakeSerializer<C> {
             type Ok = C::Ok;
             type Error = C::Error;
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
@@ -208,7 +209,7 @@ elements! {
     SerializeTupleVariant::serialize_field
 }
 
-impl<C: ser::SerializeStructVariant> ser::SerializeStructVariant for Inner<C> {
+impl<C: ser::SerializeStructVariant> ser::SerializeStructVariant for SnakeSerializer<C> {
     type Ok = C::Ok;
     type Error = C::Error;
     fn serialize_field<T: Serialize + ?Sized>(

@@ -1,5 +1,5 @@
-//! ADK's stored JSON of an event, as its `DatabaseSessionService` keeps it: snake case, without nulls. What ADK knows
-//! and this crate has no field for is kept beside the event and written back.
+//! ADK's stored JSON of an event, as its `DatabaseSessionService` writes it: snake case, without
+//! nulls. Fields of ADK that this crate does not know are kept in the event and written back.
 
 use super::snake::Snake;
 use super::*;
@@ -13,12 +13,12 @@ use std::fmt::Write as _;
 /// The last fields of an event without id and time.
 const NO_STAMP: &str = r#""id":"00000000-0000-0000-0000-000000000000","timestamp":0.0}"#;
 
-/// The stored form of an event up to its id and its time, which are the last of it.
+/// The stored form of an event without its last fields, id and time.
 #[derive(Clone, Debug)]
 pub struct Unstamped(String);
 
 impl Unstamped {
-    /// All of it, with id and time of the event that it was made of.
+    /// Returns the whole stored form, with id and time of the given event.
     pub fn stamped(&self, event: &Event) -> String {
         let mut text = String::with_capacity(self.0.len() + NO_STAMP.len() + 16);
         text.push_str(&self.0);
@@ -31,12 +31,12 @@ impl Unstamped {
     }
 }
 
-/// The metadata key for data that ADK's types of a part have no field for: they refuse unknown fields.
+/// The metadata key for data that ADK's part types cannot hold: they refuse unknown fields.
 const OWN: &str = "adk_workflow";
 
 impl Event {
-    /// The event as ADK stores it: JSON with names in snake case and without nulls. Its own REST interface writes camel
-    /// case, which is what serializing it gives.
+    /// Returns the event as ADK stores it: JSON with names in snake case and without nulls. ADK's
+    /// REST interface writes camel case instead, as the `Serialize` of an event does.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -49,7 +49,7 @@ impl Event {
     /// ```
     ///
     /// # Errors
-    /// Never in practice: all of an event has a form in JSON.
+    /// Never in practice: all fields of an event have a form in JSON.
     pub fn to_stored(&self) -> Result<String> {
         let unknown = self.details.as_ref().map_or(&Value::Null, |details| &details.unknown);
         let parts = self.content.as_ref().map_or(&[][..], |content| &content.parts);
@@ -59,12 +59,12 @@ impl Event {
         } else {
             serde_json::to_string(&self.to_stored_value()?)
         };
-        text.map_err(|error| broken("the event has no form in JSON", error))
+        text.map_err(|error| corrupt_event("the event has no form in JSON", error))
     }
 
-    /// The stored form but for the id and the time, for a store that gives them where as little as possible is to be done.
-    /// `None` when it has to be written as a whole, by [`to_stored`](Self::to_stored): the event has an id or a time, or
-    /// parts that ADK has another form for.
+    /// Returns the stored form without the id and the time, for a store that assigns them in a
+    /// critical section. `None` if the event must be written by [`to_stored`](Self::to_stored): it
+    /// has an id or a time, or parts that ADK stores in another form.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -77,7 +77,7 @@ impl Event {
     /// ```
     ///
     /// # Errors
-    /// As [`to_stored`](Self::to_stored).
+    /// The errors of [`to_stored`](Self::to_stored).
     pub fn to_unstamped(&self) -> Result<Option<Unstamped>> {
         let mut text = self.to_stored()?;
         Ok(text.ends_with(NO_STAMP).then(|| {
@@ -88,11 +88,11 @@ impl Event {
 
     fn to_stored_value(&self) -> Result<Value> {
         let kind = ErrorKind::Store(StoreErrorKind::Corrupt);
-        let mut value = to_json(&Snake(self)).map_err(|error| error.named(kind, "the event"))?;
+        let mut value = to_json(&Snake(self)).map_err(|error| error.into_error(kind, "the event"))?;
         hide(&mut value);
         if let Some(Details { unknown: Value::Object(unknown), .. }) = self.details.as_deref() {
             let mut unknown = unknown.clone();
-            // An event that was made of this one has ids of its own.
+            // An event that was copied from this one has other ids.
             for (field, is_own) in [
                 (
                     "id",
@@ -115,21 +115,21 @@ impl Event {
         Ok(value)
     }
 
-    /// Reads an event that ADK or this crate has stored. What this crate has no field for is in
-    /// [`Details::unknown`].
+    /// Reads an event that ADK or this crate has stored. [`Details::unknown`] gets the fields that
+    /// this crate does not know.
     ///
     /// # Errors
-    /// Of kind [`StoreErrorKind::Corrupt`], when it is no JSON of an event.
+    /// An error of kind [`StoreErrorKind::Corrupt`], if the text is not JSON of an event.
     pub fn from_stored(text: &str) -> Result<Self> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| broken("a stored event is no JSON", error))?;
+            serde_json::from_str(text).map_err(|error| corrupt_event("a stored event is not JSON", error))?;
         Self::from_stored_value(value)
     }
 
-    /// An event with only the columns of ADK's table: its type allows a row without the event.
+    /// Creates an event with only the columns of ADK's table, which allows a row without the event.
     ///
     /// # Errors
-    /// As [`from_stored`](Self::from_stored).
+    /// The errors of [`from_stored`](Self::from_stored).
     pub fn from_columns(id: &str, invocation_id: &str, micros: u64) -> Result<Self> {
         let timestamp = micros as f64 / 1e6;
         let event = json!({"id": id, "invocation_id": invocation_id, "author": "", "timestamp": timestamp});
@@ -147,10 +147,10 @@ impl Event {
         }
         show(&mut known);
         let mut event = serde_json::from_value::<Event>(known)
-            .map_err(|error| broken("a stored event cannot be read", error))?;
-        let mut unknown = beside(&value, &event.to_stored_value()?).unwrap_or_default();
+            .map_err(|error| corrupt_event("a stored event cannot be read", error))?;
+        let mut unknown = difference(&value, &event.to_stored_value()?).unwrap_or_default();
         if let Some(object) = unknown.as_object_mut() {
-            // Kept to the microsecond, as the tables do.
+            // The time is kept to the microsecond, as in the tables.
             object.shift_remove("timestamp");
         }
         if unknown.as_object().is_some_and(|object| !object.is_empty()) {
@@ -160,11 +160,12 @@ impl Event {
     }
 }
 
-fn broken(what: &str, error: serde_json::Error) -> Error {
+fn corrupt_event(what: &str, error: serde_json::Error) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), format!("{what}: {error}")).with_source(error)
 }
 
-/// The id for the text of another program: ids of ADK are UUIDs, but may be anything.
+/// Returns the id for the text of another program: ids of ADK are usually UUIDs, but may be any
+/// text.
 fn id_text(text: &str) -> String {
     EventId::of_text(text).to_string()
 }
@@ -181,14 +182,15 @@ fn needs_care(part: &Part) -> bool {
     }
 }
 
-/// The parts of an event in its JSON.
+/// Returns the parts of an event in its JSON, with their positions as text.
 fn parts(event: &mut Value) -> impl Iterator<Item = (String, &mut Map<String, Value>)> {
     let parts = event.get_mut("content").and_then(|content| content.get_mut("parts"));
     let parts = parts.and_then(Value::as_array_mut).into_iter().flatten();
     parts.enumerate().filter_map(|(at, part)| Some((at.to_string(), part.as_object_mut()?)))
 }
 
-/// Signatures are bytes for ADK: base64 in the alphabet for URLs. And a call has no field for what is no JSON.
+/// Converts signatures to ADK's bytes, which are base64 in the URL-safe alphabet, and moves
+/// malformed arguments, for which ADK's call has no field, to the metadata.
 fn hide(event: &mut Value) {
     let (mut signatures, mut malformed) = (Map::new(), Map::new());
     for (at, part) in parts(event) {
@@ -215,7 +217,7 @@ fn hide(event: &mut Value) {
     }
 }
 
-/// The reverse of [`hide`].
+/// Reverses [`hide`].
 fn show(event: &mut Value) {
     let metadata = event.get_mut("custom_metadata").and_then(Value::as_object_mut);
     let own = metadata.and_then(|metadata| metadata.shift_remove(OWN)).unwrap_or_default();
@@ -238,22 +240,23 @@ fn show(event: &mut Value) {
     }
 }
 
-/// What of `stored` is not in `ours`, or is another value there: objects by key, lists by place with null for nothing.
-fn beside(stored: &Value, ours: &Value) -> Option<Value> {
+/// Returns the values of `stored` that are missing or different in `ours`: objects by key, lists by
+/// position with null for equal elements.
+fn difference(stored: &Value, ours: &Value) -> Option<Value> {
     match (stored, ours) {
         (Value::Object(stored), Value::Object(ours)) => {
-            let of = |(key, value): (&String, _)| match ours.get(key) {
-                Some(own) => Some((key.clone(), beside(value, own)?)),
+            let entry_difference = |(key, value): (&String, _)| match ours.get(key) {
+                Some(own) => Some((key.clone(), difference(value, own)?)),
                 None => Some((key.clone(), value.clone())),
             };
-            let all: Map<_, _> = stored.iter().filter_map(of).collect();
+            let all: Map<_, _> = stored.iter().filter_map(entry_difference).collect();
             (!all.is_empty()).then_some(Value::Object(all))
         }
         (Value::Array(stored), Value::Array(ours)) if stored.len() == ours.len() => {
             let all: Vec<_> = stored
                 .iter()
                 .zip(ours)
-                .map(|(stored, ours)| beside(stored, ours).unwrap_or_default())
+                .map(|(stored, ours)| difference(stored, ours).unwrap_or_default())
                 .collect();
             all.iter().any(|value| !value.is_null()).then_some(Value::Array(all))
         }
@@ -262,7 +265,7 @@ fn beside(stored: &Value, ours: &Value) -> Option<Value> {
     }
 }
 
-/// The reverse of [`beside`].
+/// Reverses [`difference`].
 fn fill(ours: &mut Value, unknown: &Value) {
     match (ours, unknown) {
         (_, Value::Null) => {}

@@ -1,4 +1,5 @@
-//! Which events of a session are wanted, and what comes back.
+//! [`EventFilter`] and [`SessionSnapshot`]: a selection of events of a session, and the session
+//! with these events.
 
 use super::{SessionKey, SessionRow, StateMap};
 use crate::Result;
@@ -8,8 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Which events of a session are wanted. Of those that are left by [`places`](Self::places) and
-/// [`since`](Self::since), [`last`](Self::last) takes the newest.
+/// A selection of events of a session. From the events that [`places`](Self::places) and
+/// [`since`](Self::since) select, [`last`](Self::last) takes the newest.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -27,19 +28,20 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// All events.
+    /// Selects all events.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// At most so many, the newest: ADK's `num_recent_events`. 0 is none, for those who want the state alone.
+    /// Selects at most the `events` newest events: ADK's `num_recent_events`. 0 selects only the
+    /// state.
     #[must_use]
     pub fn last(mut self, events: usize) -> Self {
         self.last = Some(events);
         self
     }
 
-    /// Those of that time or later: ADK's `after_timestamp`.
+    /// Selects the events of that time or later: ADK's `after_timestamp`.
     #[must_use]
     pub fn since(mut self, time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -47,24 +49,24 @@ impl EventFilter {
         self
     }
 
-    /// Those at these places of the log, counted from 0: a page.
+    /// Selects the events at these places of the log, counted from 0: a page.
     #[must_use]
     pub fn places(mut self, places: Range<usize>) -> Self {
         self.places = Some(places);
         self
     }
 
-    /// The most events wanted.
+    /// Returns the largest number of events.
     pub fn most(&self) -> Option<usize> {
         self.last
     }
 
-    /// The earliest time wanted, in microseconds since 1970.
+    /// Returns the earliest time, in microseconds since 1970.
     pub fn since_micros(&self) -> u64 {
         self.since
     }
 
-    /// The places wanted of a log of that length.
+    /// Returns the selected places in a log of that length.
     pub fn places_of(&self, len: usize) -> Range<usize> {
         let wanted = self.places.clone().unwrap_or(0..len);
         let end = wanted.end.min(len);
@@ -72,34 +74,35 @@ impl EventFilter {
     }
 }
 
-/// A session as it was at one moment: ADK's `Session`.
+/// A session at one moment: ADK's `Session`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionSnapshot {
     /// App, user and id.
     pub key: SessionKey,
-    /// All keys and values, those of the app and the user under their prefixes.
+    /// All keys and values, with the keys of the app and the user under their prefixes.
     pub state: StateMap,
-    /// The events that were asked for, oldest first.
+    /// The selected events, oldest first.
     pub events: Vec<Arc<Event>>,
-    /// The place of the first of them in the log.
+    /// The place of the first selected event in the log.
     pub first: usize,
-    /// How many events the log holds, wanted or not.
+    /// The number of events in the log, selected or not.
     pub len: usize,
-    /// When it was last written, in microseconds since 1970.
+    /// The time of the last write, in microseconds since 1970.
     pub updated: u64,
-    /// In a list, why the state is not all here: rows of the session, its user or its app that cannot be read. To read or
-    /// open such a session is an error that says the same.
+    /// In a list, the reason why the state is incomplete: unreadable rows of the session, its user
+    /// or its app. Reading or opening such a session fails with the same reason.
     pub unreadable: Option<String>,
 }
 
 impl SessionSnapshot {
-    /// A session without events that were asked for.
+    /// Creates a snapshot without events.
     pub fn new(key: SessionKey, state: StateMap, len: usize, updated: u64) -> Self {
         Self { key, state, events: Vec::new(), first: len, len, updated, unreadable: None }
     }
 
-    /// A session of a list, with what can be read of its own state, that of its user and that of its app.
+    /// Creates a snapshot for a list, with the readable parts of the states of the session, its
+    /// user and its app.
     pub fn listed(
         key: SessionKey,
         states: [Result<Map<String, Value>>; 3],
@@ -118,7 +121,7 @@ impl SessionSnapshot {
         Self { unreadable, ..Self::new(key, state, len, updated) }
     }
 
-    /// With these events; the first has that place.
+    /// Sets the events. The first of them is at the place `first`.
     #[must_use]
     pub fn with_events(mut self, first: usize, events: Vec<Arc<Event>>) -> Self {
         (self.first, self.events) = (first, events);

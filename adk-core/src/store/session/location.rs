@@ -1,4 +1,4 @@
-//! [`Location`]: where a store keeps its data.
+//! [`Location`]: the place where a store keeps its data.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ use std::sync::Arc;
 /// [`Runner`](crate::Runner) refuses stores that keep them in different locations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Location {
-    /// The memory of this process. All stores in memory fit each other: an engine there appends to the session that it is
-    /// given.
+    /// The memory of this process. All stores in memory fit each other: an engine in memory appends
+    /// to any given session.
     Memory,
-    /// A database. Two stores of one name are of one database. Errors show the name, so it holds no password.
+    /// A database. Two stores with the same name belong to one database. Errors show the name, so
+    /// it must not contain a password.
     Database(Arc<str>),
 }
 
 impl Location {
-    /// The database of that name.
+    /// Creates the location of the database with that name.
     pub fn database(name: impl Into<Arc<str>>) -> Self {
         Self::Database(name.into())
     }

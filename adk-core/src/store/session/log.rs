@@ -1,21 +1,22 @@
-//! An append-only list whose entries are read in place: no lock, no guard, no copy.
+//! [`Log`]: an append-only list whose entries are read in place, without locks, guards or copies.
 
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FIRST: usize = 8;
-/// The events after the first.
+/// The number of buckets after the first.
 const BUCKETS: usize = usize::BITS as usize - 5;
 
-/// Holds `FIRST << b` entries, as the one of number `b`.
+/// The bucket with number `b` holds `FIRST << b` entries.
 type Bucket<T> = OnceLock<Box<[OnceLock<T>]>>;
 
-/// A bucket never moves, so a reference stays good while others append.
+/// An append-only list. A bucket never moves, so a reference to an entry stays valid during
+/// appends.
 pub(crate) struct Log<T> {
     len: AtomicUsize,
     first: Bucket<T>,
-    /// Where all others are: most sessions have none.
+    /// All other buckets: most sessions need none.
     more: OnceLock<Box<[Bucket<T>; BUCKETS]>>,
 }
 
@@ -39,7 +40,8 @@ impl<T> Log<T> {
         bucket.get()?.get(offset)?.get()
     }
 
-    /// One writer at a time: the caller holds the session's right to append.
+    /// Appends an entry. Only one writer may call it at a time: the caller holds the session's
+    /// right to append.
     pub(crate) fn push(&self, value: T) {
         let index = self.len.load(Ordering::Relaxed);
         let (bucket, offset) = place(index);
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_stay_where_they_are() {
+    fn entries_do_not_move() {
         let log = Log::default();
         log.push(0);
         let first: *const i32 = log.get(0).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions in memory, for as long as the process lives.
+//! [`MemoryStore`]: sessions in memory, which end with the process.
 
 use super::{
     EventFilter, Location, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
@@ -12,14 +12,14 @@ use std::fmt::Display;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
-/// Sessions in memory.
+/// Keeps sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    tables: Mutex<Tables>,
+    tables: Mutex<MemoryTables>,
 }
 
 #[derive(Debug, Default)]
-struct Tables {
+struct MemoryTables {
     sessions: BTreeMap<SessionKey, Arc<Session>>,
     apps: BTreeMap<String, App>,
 }
@@ -31,7 +31,7 @@ struct App {
 }
 
 impl MemoryStore {
-    /// A store without sessions.
+    /// Creates a store without sessions.
     pub fn new() -> Self {
         Self::default()
     }
@@ -41,9 +41,9 @@ impl MemoryStore {
     }
 }
 
-impl Tables {
+impl MemoryTables {
     fn session(&mut self, key: SessionKey) -> Arc<Session> {
-        // Only what is new copies its name.
+        // Only a new entry copies its name.
         let found = self.apps.get(&key.app).and_then(|app| Some((app, app.users.get(&key.user)?)));
         let (app, user) = match found {
             Some((app, user)) => (app.state.clone(), user.clone()),
@@ -130,21 +130,22 @@ impl SessionStore for MemoryStore {
 }
 
 impl SessionKey {
-    /// What a store says when there is a session of that key already.
+    /// Returns the error of a store that has a session of that key already.
     pub fn exists(&self) -> Error {
-        let message = format!("there is a session `{self}` already");
+        let message = format!("session `{self}` exists already");
         Error::new(ErrorKind::Store(StoreErrorKind::Exists), message)
             .with_help("open it, or choose another id")
     }
 
-    /// What a store says when there is no session of that key.
+    /// Returns the error of a store that has no session of that key.
     pub fn missing(&self) -> Error {
-        let message = format!("there is no session `{self}`");
+        let message = format!("session `{self}` does not exist");
         Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
             .with_help("create it first; was it deleted in the meantime?")
     }
 
-    /// What a store says of a row of state that it cannot read: that of the session, of its user, or of its app.
+    /// Returns the error of a store that cannot read a row of state: the row of the session, of its
+    /// user, or of its app.
     pub fn unreadable_state(&self, scope: Scope, why: impl Display) -> Error {
         let row = match scope {
             Scope::User => format!("user `{}` of app `{}`", self.user, self.app),
@@ -153,27 +154,27 @@ impl SessionKey {
         };
         let message = format!("the state of {row} cannot be read: {why}");
         Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-            .with_help("mend its row, or delete it; was it written by another program?")
+            .with_help("repair its row, or delete it; was it written by another program?")
     }
 
-    /// What a store says of an event in its log that it cannot read.
+    /// Returns the error of a store that cannot read an event in its log.
     pub fn unreadable_event(&self, id: &str, place: u64, why: impl Display) -> Error {
         let message = format!("the event {id} at place {place} of session `{self}` cannot be read: {why}");
         Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
-            "mend its row; `EventFilter::places` reads those around it; was it written by another program?",
+            "repair its row; `EventFilter::places` reads those around it; was it written by another program?",
         )
     }
 
-    /// What a store says when an event is to be appended that the session holds already.
+    /// Returns the error for an appended event that the session holds already.
     pub fn twice(&self, event: &Event) -> Error {
-        let message = format!("the session `{self}` holds the event {} already", event.id);
+        let message = format!("session `{self}` has the event {} already", event.id);
         Error::new(ErrorKind::Store(StoreErrorKind::Exists), message)
             .with_help("append only what is new, or import into a session of another id")
     }
 }
 
 impl Session {
-    /// What is loaded of the session, filtered.
+    /// Returns the loaded part of the session, filtered.
     pub(super) fn snapshot(&self, filter: &EventFilter) -> SessionSnapshot {
         let len = self.len();
         let places = filter.places_of(len);

@@ -1,4 +1,4 @@
-//! The sessions of a store outside of the process that are open in this one.
+//! [`OpenSessions`]: the sessions of a store outside the process that are open in this process.
 
 use super::{Opening, Pages, Session, SessionKey, SharedState, StateMap};
 use crate::Name;
@@ -7,31 +7,32 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
-/// The sessions that are open, each once, so that all runs of one see the same; and the state of their users and apps.
-/// Clones share it. It keeps none of them alive.
+/// The open sessions, each once, so that all runs of a session share it; and the state of their
+/// users and apps. Clones share the table. It keeps no session alive.
 #[derive(Clone, Debug, Default)]
-pub struct OpenSessions(Arc<Mutex<Tables>>);
+pub struct OpenSessions(Arc<Mutex<OpenTables>>);
 
 #[derive(Debug, Default)]
-struct Tables {
-    /// With their numbers: a session that is made again under its old key has another.
+struct OpenTables {
+    /// Sessions with their numbers: a session that is created again under an old key gets another
+    /// number.
     sessions: HashMap<SessionKey, (i64, Weak<Session>)>,
-    /// When so many are there, those that nobody holds are thrown away.
+    /// The number of sessions at which dropped ones are removed.
     enough: usize,
     users: HashMap<(String, String), SharedState>,
     apps: HashMap<String, SharedState>,
 }
 
-/// What the rows of a session say.
+/// The stored rows of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionRow {
-    /// What tells it from an earlier session of the same key.
+    /// The number that distinguishes it from an earlier session with the same key.
     pub number: i64,
-    /// How many events its log holds.
+    /// The number of events in its log.
     pub len: usize,
-    /// When it was last written, in microseconds since 1970.
+    /// The time of the last write, in microseconds since 1970.
     pub updated: u64,
-    /// Its own state.
+    /// The state of the session itself.
     pub own: Map<String, Value>,
     /// The state of its user, without the prefix of the keys.
     pub user: Map<String, Value>,
@@ -40,46 +41,46 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
-    /// All keys and values, those of the app and the user under their prefixes.
+    /// Returns all keys and values, with the keys of the app and the user under their prefixes.
     pub fn into_state(self) -> StateMap {
-        let mut all = prefixed("", self.own);
-        all.extend(prefixed("user:", self.user));
-        all.extend(prefixed("app:", self.app));
+        let mut all = add_prefix("", self.own);
+        all.extend(add_prefix("user:", self.user));
+        all.extend(add_prefix("app:", self.app));
         all
     }
 }
 
 impl OpenSessions {
-    /// The session, when it is open and no later one of the same key.
+    /// Returns the session, if it is open and was not created again with the same key.
     pub fn find(&self, key: &SessionKey, number: i64) -> Option<Arc<Session>> {
         let tables = lock(&self.0);
         let (_, session) = tables.sessions.get(key).filter(|(own, _)| *own == number)?;
         session.upgrade()
     }
 
-    /// Whether anybody holds a session of that key.
+    /// Returns true if a session of that key is in use.
     pub fn is_open(&self, key: &SessionKey) -> bool {
         lock(&self.0).sessions.get(key).is_some_and(|(_, session)| session.strong_count() > 0)
     }
 
-    /// Forgets a session that was deleted. Whoever holds it keeps what it has.
+    /// Removes a deleted session. Holders of it keep their copy.
     pub fn remove(&self, key: &SessionKey) {
         lock(&self.0).sessions.remove(key);
     }
 
-    /// Opens a session as its rows are, or gives the one that is open; that one has to be up with its log already. The
-    /// state of the user and of the app becomes that of the rows for all sessions that are open.
+    /// Opens a session from its rows, or returns the open one, whose log must be up to date. The
+    /// rows replace the state of the user and of the app in all open sessions.
     pub fn open(&self, key: &SessionKey, row: SessionRow, pages: Arc<dyn Pages>) -> Arc<Session> {
         let mut tables = lock(&self.0);
         let user = tables.users.entry((key.app.clone(), key.user.clone())).or_default().clone();
         let app = tables.apps.entry(key.app.clone()).or_default().clone();
-        user.replace(prefixed("user:", row.user));
-        app.replace(prefixed("app:", row.app));
+        user.replace(add_prefix("user:", row.user));
+        app.replace(add_prefix("app:", row.app));
         let open = tables.sessions.get(key).filter(|(number, _)| *number == row.number);
         if let Some(session) = open.and_then(|(_, session)| session.upgrade()) {
             return session;
         }
-        let own = prefixed("", row.own);
+        let own = add_prefix("", row.own);
         let opening = Opening { own, user, app, earlier: row.len, updated: row.updated, newest: Vec::new() };
         let session = Arc::new(Session::open(key.clone(), opening, Some(pages)));
         if tables.sessions.len() >= tables.enough.max(1024) {
@@ -91,7 +92,7 @@ impl OpenSessions {
     }
 }
 
-/// A part of the state under its prefix.
-fn prefixed(prefix: &str, state: Map<String, Value>) -> StateMap {
+/// Adds a prefix to the keys of a state.
+fn add_prefix(prefix: &str, state: Map<String, Value>) -> StateMap {
     state.into_iter().map(|(key, value)| (Name::from(format!("{prefix}{key}")), Arc::new(value))).collect()
 }

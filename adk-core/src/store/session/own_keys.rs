@@ -1,4 +1,4 @@
-//! [`OwnKeys`]: the keys of a closed workflow, which hold what its own run has written and nothing else.
+//! [`OwnKeys`]: the keys of a closed workflow, which hold only the writes of the current run.
 
 use super::{Scope, StateMap};
 use crate::Name;
@@ -10,8 +10,9 @@ use std::sync::{Arc, RwLock};
 
 /// The keys without a prefix that no workflow of the tree declares as `state`.
 ///
-/// They are written to the session as all keys are, and read here: so a run sees neither what an earlier run of the session
-/// has left, nor what another one writes while this one waits for a person. Values are shared with the events.
+/// They are written to the session as all keys are, but read here. A run therefore sees neither the
+/// writes of an earlier run of the session, nor the writes of another run while this one waits for
+/// a person. Values are shared with the events.
 #[derive(Debug)]
 pub(crate) struct OwnKeys {
     states: Arc<BTreeSet<Name>>,
@@ -19,27 +20,27 @@ pub(crate) struct OwnKeys {
 }
 
 impl OwnKeys {
-    /// Those of a tree with these `state` keys. Nothing is written yet.
+    /// Creates the keys of a tree with these `state` keys. They hold no values.
     pub(crate) fn new(states: BTreeSet<Name>) -> Self {
         Self { states: Arc::new(states), values: RwLock::default() }
     }
 
-    /// The same keys with the same values, for a run inside of this one.
+    /// Copies the keys with their values, for an inner run.
     pub(crate) fn copy(&self) -> Self {
         Self { states: self.states.clone(), values: RwLock::new(read(&self.values).clone()) }
     }
 
-    /// Whether a stored key is one of them.
+    /// Returns true if a stored key is one of them.
     pub(crate) fn has(&self, key: &str) -> bool {
         Scope::of(key) == Scope::Session && !self.states.contains(key)
     }
 
-    /// The value that the run has written.
+    /// Returns the value that the run has written.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         read(&self.values).get(key).cloned()
     }
 
-    /// The run has committed this event.
+    /// Records the writes of an event that the run has committed.
     pub(crate) fn record_event(&self, event: &Event) {
         self.record(&event.actions.state_delta);
         let unwritten = event.unwritten();
@@ -48,7 +49,7 @@ impl OwnKeys {
         }
     }
 
-    /// The run has written these keys.
+    /// Records the writes of the run.
     pub(crate) fn record(&self, delta: &StateDelta) {
         if !delta.is_empty() {
             let own = delta.iter().filter(|(key, _)| self.has(key));
@@ -56,8 +57,8 @@ impl OwnKeys {
         }
     }
 
-    /// The state of a session as the run sees it.
-    pub(crate) fn seen(&self, mut state: StateMap) -> StateMap {
+    /// Returns the state of a session as the run sees it.
+    pub(crate) fn visible_state(&self, mut state: StateMap) -> StateMap {
         state.retain(|key, _| !self.has(key));
         state.extend(read(&self.values).clone());
         state

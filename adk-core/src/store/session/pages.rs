@@ -8,19 +8,19 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The most events that are loaded together where the caller does not say how many it needs.
+/// The number of events in a page, the unit of loading.
 pub const PAGE: usize = 256;
 
-/// Reads events of one session from where it is kept.
+/// Reads events of one session from its store.
 pub trait Pages: Send + Sync + 'static {
-    /// The events at these places of the log, oldest first.
+    /// Returns the events at these places of the log, oldest first.
     ///
     /// # Errors
-    /// When the store fails, or does not have them any more.
+    /// When the store fails, or has lost the events.
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>>;
 }
 
-/// Events before a place of the log.
+/// The events before a place of the log.
 pub(super) struct Earlier {
     len: usize,
     source: Source,
@@ -28,7 +28,7 @@ pub(super) struct Earlier {
 
 enum Source {
     Store(Loaded),
-    /// A session that has at least as many events. Each event is loaded once, for both.
+    /// A session with at least as many events. Each event is loaded once, for both sessions.
     Session(Arc<Session>),
 }
 
@@ -49,8 +49,8 @@ impl Earlier {
         Self { len, source: Source::Store(loaded) }
     }
 
-    /// The first events of another session.
-    pub(super) fn of(session: Arc<Session>, len: usize) -> Self {
+    /// Returns the first events of another session.
+    pub(super) fn from_session(session: Arc<Session>, len: usize) -> Self {
         Self { len: len.min(session.len()), source: Source::Session(session) }
     }
 
@@ -58,7 +58,7 @@ impl Earlier {
         self.len
     }
 
-    /// The event at a place before [`len`](Self::len), when it is loaded.
+    /// Returns the event at a place before [`len`](Self::len), if it is loaded.
     pub(super) fn get(&self, place: usize) -> Option<&Arc<Event>> {
         match &self.source {
             Source::Store(loaded) => loaded.pages.get()?.get(place / PAGE)?.get()?.get(place % PAGE)?.get(),
@@ -96,7 +96,7 @@ impl Earlier {
             Source::Store(Loaded { store: None, .. }) => return Ok(()),
             Source::Session(session) => return session.load(places).await,
         };
-        // Events that follow each other and are missing are read together.
+        // Consecutive missing events are read together.
         let mut missing = places.filter(|place| self.get(*place).is_none()).peekable();
         while let Some(first) = missing.next() {
             let mut end = first + 1;

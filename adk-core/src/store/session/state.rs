@@ -1,4 +1,4 @@
-//! The scopes of state: a key's prefix says how long it lives and who shares it.
+//! [`Scope`]: the lifetime of a key and the sessions that share it, by the prefix of the key.
 
 use crate::store::event::{Event, StateDelta};
 use crate::sync::{read, write};
@@ -10,14 +10,15 @@ use std::sync::{Arc, RwLock};
 /// Keys and values. Values are shared with the events that wrote them.
 pub type StateMap = BTreeMap<Name, Arc<Value>>;
 
-/// Takes the `temp:` keys out of events that are appended outside of a run: there is no run that they could live in.
+/// Removes the `temp:` keys from events that are appended outside of a run, because `temp:` keys
+/// belong to a run.
 pub fn forget_temp(events: &mut [Event]) {
     for event in events {
         event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
     }
 }
 
-/// How long a key lives and who shares it.
+/// The lifetime of a key, and the sessions that share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// No prefix: the session.
@@ -31,7 +32,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The scope of a key.
+    /// Returns the scope of a key.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -40,7 +41,7 @@ impl Scope {
     /// assert_eq!(Scope::of("draft"), Scope::Session);
     /// ```
     pub fn of(key: &str) -> Self {
-        // Asked for each key that is read or written.
+        // This runs for each key that is read or written.
         match key.as_bytes() {
             [b'u', b's', b'e', b'r', b':', ..] => Self::User,
             [b'a', b'p', b'p', b':', ..] => Self::App,
@@ -50,27 +51,28 @@ impl Scope {
     }
 }
 
-/// State that several sessions share: that of a user, or of the app. Clones share it.
+/// State that several sessions share: the state of a user, or of the app. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct SharedState(Arc<RwLock<StateMap>>);
 
 impl SharedState {
-    /// The value of a key with its prefix.
+    /// Returns the value of a key, given with its prefix.
     pub fn get(&self, key: &str) -> Option<Arc<Value>> {
         read(&self.0).get(key).cloned()
     }
 
-    /// All keys with their prefix.
+    /// Returns all keys, with their prefix.
     pub fn all(&self) -> StateMap {
         read(&self.0).clone()
     }
 
-    /// Replaces all of it by what a store has by now. Keys have their prefix.
+    /// Replaces all keys with the current state in a store. Keys have their prefix.
     pub fn replace(&self, state: StateMap) {
         *write(&self.0) = state;
     }
 
-    /// Reads a key and writes what is made of it, and no other write comes in between.
+    /// Writes the value that `make` returns for the value of a key. No other write comes in
+    /// between.
     pub(super) fn replace_one<T>(
         &self,
         key: &Name,
@@ -89,8 +91,8 @@ impl SharedState {
     }
 }
 
-/// A delta by scope, as it is stored: the session's own keys, those of the user and those of the app, both without
-/// their prefix. `temp:` keys are in none of them.
+/// Splits a delta by scope, as it is stored: the keys of the session, of the user and of the app,
+/// the latter two without their prefix. `temp:` keys are dropped.
 ///
 /// ```
 /// # use adk_core as adk;

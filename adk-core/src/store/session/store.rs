@@ -1,32 +1,34 @@
-//! Where sessions are kept.
+//! [`SessionStore`]: the storage of sessions.
 
 use super::{EventFilter, Location, Session, SessionSnapshot};
 use crate::store::event::{Event, StateDelta};
 use crate::{BoxFuture, Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// The most characters of the name of an app and of the id of a user or a session: what the tables of ADK hold.
+/// The largest number of characters in the name of an app and in the id of a user or a session: the
+/// width of ADK's columns.
 pub const MAX_ID: usize = 128;
 
-/// What a session is found by.
+/// The key of a session.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SessionKey {
     /// The app.
     pub app: String,
     /// The user within the app.
     pub user: String,
-    /// The session within those of the user.
+    /// The session within the sessions of the user.
     pub id: String,
 }
 
 impl SessionKey {
-    /// A key.
+    /// Creates a key.
     pub fn new(app: impl Into<String>, user: impl Into<String>, id: impl Into<String>) -> Self {
         Self { app: app.into(), user: user.into(), id: id.into() }
     }
 
-    /// Refuses ids that not every store can keep: empty ones, those of more than [`MAX_ID`] characters, and those with a
-    /// NUL. It is asked before a run begins, and by stores before they make a session; nothing of such a key is anywhere.
+    /// Refuses ids that not every store can keep: empty ids, ids of more than [`MAX_ID`]
+    /// characters, and ids with a NUL. The runtime calls it before a run begins, and stores call it
+    /// before they create a session, so such keys are never stored.
     ///
     /// # Errors
     /// [`ErrorKind::IdInvalid`].
@@ -45,14 +47,14 @@ pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
     } else if id.contains('\0') {
         "holds a NUL character".to_owned()
     } else if id.len() > MAX_ID && count() > MAX_ID {
-        format!("has {} characters, and {MAX_ID} are the most", count())
+        format!("has {} characters, above the limit of {MAX_ID}", count())
     } else {
         return Ok(());
     };
     let shown: String = id.chars().take(32).collect();
     let more = if shown.len() < id.len() { "..." } else { "" };
     Err(Error::new(ErrorKind::IdInvalid, format!("the {what} {shown:?}{more} {why}"))
-        .with_help(format!("take one of 1 to {MAX_ID} characters without NUL")))
+        .with_help(format!("choose one of 1 to {MAX_ID} characters without NUL")))
 }
 
 impl std::fmt::Display for SessionKey {
@@ -63,18 +65,19 @@ impl std::fmt::Display for SessionKey {
 
 /// Keeps sessions: ADK's session service.
 pub trait SessionStore: Send + Sync + 'static {
-    /// Where the sessions are. Only an [`Engine`](crate::engine::Engine) of the same location stores events in them.
+    /// Returns the location of the sessions. Only an [`Engine`](crate::engine::Engine) of the same
+    /// location stores events in them.
     fn location(&self) -> Location;
 
-    /// Makes a session with an initial state, which is split by the prefixes of its keys.
+    /// Creates a session with an initial state, which is split by the prefixes of its keys.
     ///
     /// # Errors
-    /// When there is one of that key already, or the store fails; when [the key](SessionKey::check) or [the
-    /// state](StateDelta::check_depth) cannot be kept.
+    /// When a session of that key exists, or the store fails; when [the key](SessionKey::check) or
+    /// [the state](StateDelta::check_depth) cannot be stored.
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>>;
 
-    /// Makes the session of a run that was given none. Nobody can ask for it by its key, so a store that dies with
-    /// the process need not keep it.
+    /// Creates a session for a run that names none. Its key is not known to users, so a store that
+    /// ends with the process need not keep it.
     ///
     /// # Errors
     /// When the store fails.
@@ -82,14 +85,15 @@ pub trait SessionStore: Send + Sync + 'static {
         self.create(key, StateDelta::default())
     }
 
-    /// The session of that key, to be run in. A store outside of the process loads no event here: most runs need none, and
-    /// others load what they need by the [`Pages`](super::Pages) of the session.
+    /// Returns the session of that key, for a run. A store outside the process loads no event here:
+    /// most runs need none, and the others load events by the [`Pages`](super::Pages) of the
+    /// session.
     ///
     /// # Errors
     /// When the store fails.
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>>;
 
-    /// The session of that key as it is now, with the events that are asked for: ADK's `get_session`.
+    /// Returns the current session of that key, with the selected events: ADK's `get_session`.
     ///
     /// # Errors
     /// When the store fails.
@@ -99,24 +103,26 @@ pub trait SessionStore: Send + Sync + 'static {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>>;
 
-    /// Appends events that have their id and time already, outside of any run: for an import, or a program that
-    /// writes a conversation of its own. What they change is applied.
+    /// Appends events with ids and times, outside of any run: for an import, or a program that
+    /// writes a conversation itself. Applies the changes of the events.
     ///
     /// # Errors
-    /// When there is no such session, when it holds an event of one of these ids, when [a value](Event::check_depth) cannot
-    /// be kept, or the store fails. Then none of them is appended.
+    /// When the session does not exist, when it holds an event with one of these ids, when [a
+    /// value](Event::check_depth) cannot be stored, or the store fails. Then no event is appended.
     fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>>;
 
-    /// The sessions of a user, or of all users, with their state and without events: ADK's `list_sessions`. Sorted by
-    /// the time of their last change, then by user and id. One whose state cannot be read is in the list, and
-    /// [says so](SessionSnapshot::unreadable).
+    /// Returns the sessions of a user, or of all users, with their state and without events: ADK's
+    /// `list_sessions`. They are sorted by the time of their last change, then by user and id. The
+    /// list includes sessions whose state cannot be read, with the
+    /// [reason](SessionSnapshot::unreadable).
     ///
     /// # Errors
     /// When the store fails.
     fn list<'a>(&'a self, app: &'a str, user: Option<&'a str>)
     -> BoxFuture<'a, Result<Vec<SessionSnapshot>>>;
 
-    /// Forgets a session with its events; `false` when there was none. The state of the user and of the app stays.
+    /// Deletes a session with its events; returns `false` if it did not exist. The state of the
+    /// user and of the app stays.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,22 +1,23 @@
-//! A session as lines of JSON: its key and state first, then one line for each event in ADK's stored form.
+//! [`export`] and [`import`]: a session as lines of JSON. The first line has its key and state,
+//! each further line has one event in ADK's stored form.
 
 use super::{EventFilter, Scope, SessionKey, SessionStore};
 use crate::store::event::{Event, StateDelta};
 use crate::{Error, ErrorKind, Result, StoreErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// So many events are read or written together.
+/// The number of events that are read or written together.
 const MANY: usize = 1000;
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     session: SessionKey,
-    /// The session's own keys; those of the user and the app are not its to give.
+    /// The session's own keys. Keys of the user and the app do not belong to the session.
     state: StateDelta,
 }
 
-/// Gives a session away line by line, without its line ends; `false` when there is none. However long it is, a page of it
-/// is in memory.
+/// Exports a session line by line, without line ends; returns `false` if it does not exist. Only
+/// one page of the session is in memory at a time.
 ///
 /// # Errors
 /// When the store fails, or `line` does.
@@ -29,7 +30,10 @@ pub async fn export(
     let own = session.state.into_iter().filter(|(key, _)| Scope::of(key) == Scope::Session);
     let head = Head { session: key.clone(), state: own.collect() };
     let head = serde_json::to_string(&head);
-    line(&head.map_err(|error| wrong(format!("the state of `{key}` has no form in JSON: {error}")))?)?;
+    line(
+        &head
+            .map_err(|error| transfer_error(format!("the state of `{key}` has no form in JSON: {error}")))?,
+    )?;
     for first in (0..session.len).step_by(MANY) {
         let end = (first + MANY).min(session.len);
         let Some(page) = store.read(key, &EventFilter::new().places(first..end)).await? else {
@@ -40,19 +44,19 @@ pub async fn export(
     Ok(true)
 }
 
-/// Makes a session from the lines of an export, under a key of its own. What its events have set of the user and the app
-/// is set again.
+/// Creates a session under a new key from the lines of an export. Its events set the keys of the
+/// user and the app again.
 ///
 /// # Errors
-/// When there is a session of that key, a line is not what was exported (the error has its number), or the store fails. Then
-/// there is no such session afterwards.
+/// When a session of that key exists, a line is not from an export (the error has its number), or
+/// the store fails. Then the session does not exist afterwards.
 pub async fn import<I>(store: &dyn SessionStore, key: SessionKey, lines: I) -> Result<()>
 where
     I: IntoIterator<Item = Result<String>, IntoIter: Send>,
 {
     let mut lines = lines.into_iter();
     let head = lines.next().transpose()?.unwrap_or_default();
-    let head: Head = serde_json::from_str(&head).map_err(|error| at(1, &error.to_string()))?;
+    let head: Head = serde_json::from_str(&head).map_err(|error| line_error(1, &error.to_string()))?;
     head.state.check_depth().map_err(|error| too_deep(1, &error))?;
     store.create(key.clone(), head.state.clone()).await?;
     let imported = append(store, &key, lines).await;
@@ -69,14 +73,14 @@ async fn append(
 ) -> Result<()> {
     let (mut page, mut last) = (Vec::with_capacity(MANY), 1);
     for (number, line) in lines.enumerate() {
-        let event = Event::from_stored(&line?).map_err(|error| at(number + 2, error.message()))?;
+        let event = Event::from_stored(&line?).map_err(|error| line_error(number + 2, error.message()))?;
         event.check_depth().map_err(|error| too_deep(number + 2, &error))?;
         page.push(event);
         if page.len() == MANY {
             store
                 .append(key, std::mem::take(&mut page))
                 .await
-                .map_err(|error| of_page(number + 2, MANY, error))?;
+                .map_err(|error| page_error(number + 2, MANY, error))?;
         }
         last = number + 2;
     }
@@ -84,18 +88,18 @@ async fn append(
     if page.is_empty() {
         Ok(())
     } else {
-        store.append(key, page).await.map_err(|error| of_page(last, many, error))
+        store.append(key, page).await.map_err(|error| page_error(last, many, error))
     }
 }
 
-/// Where an event is there twice, among which lines.
-fn of_page(last: usize, many: usize, error: Error) -> Error {
+/// Adds the numbers of the lines to the error of a doubled event.
+fn page_error(last: usize, many: usize, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Store(StoreErrorKind::Exists) => {
             let first = last + 1 - many;
             let message = format!("in the lines {first} to {last} of the import: {}", error.message());
             Error::new(error.kind(), message)
-                .with_help("each event of an export is there once; leave doubled lines out")
+                .with_help("remove the repeated lines; an export has each event once")
         }
         _ => error,
     }
@@ -106,11 +110,11 @@ fn too_deep(line: usize, error: &Error) -> Error {
     Error::new(error.kind(), message).with_help(error.help().unwrap_or_default())
 }
 
-fn at(line: usize, why: &str) -> Error {
-    wrong(format!("line {line} of the import is not one of an export: {why}"))
+fn line_error(line: usize, why: &str) -> Error {
+    transfer_error(format!("line {line} of the import is not from an export: {why}"))
 }
 
-fn wrong(message: String) -> Error {
+fn transfer_error(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
         "each line is JSON: the first has `session` and `state`, the others are events as ADK stores them",
     )

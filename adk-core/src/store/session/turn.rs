@@ -1,4 +1,5 @@
-//! [`Turn`]: the right of a run to work on a session. Runs of one session take turns, in the order in which they came.
+//! [`SessionTurn`]: the right of a run to work on a session. Runs of one session take turns, in the
+//! order of their arrival.
 
 use super::Session;
 use crate::sync::lock;
@@ -11,11 +12,11 @@ use tokio::sync::Semaphore;
 use tokio::task::unconstrained;
 
 thread_local! {
-    /// The sessions of the runs that are polled on this thread, one inside of the other.
+    /// The sessions of the runs that are polled on this thread, outermost first.
     static POLLED: RefCell<Vec<*const Session>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whose turn it is.
+/// The queue of a session, and the run that has the turn.
 pub(super) struct Turns {
     free: Semaphore,
     holder: Mutex<Option<RunId>>,
@@ -33,48 +34,51 @@ impl fmt::Debug for Turns {
     }
 }
 
-/// The turn of a run, which ends when this is dropped.
-pub(crate) struct Turn(Arc<Session>);
+/// The turn of a run, which ends when this value is dropped.
+pub(crate) struct SessionTurn(Arc<Session>);
 
 /// A place in the queue of a session.
 pub(crate) enum TurnPlace {
     /// The turn was free.
-    Now(Turn),
-    /// The turn comes when the runs that came before have ended or wait. Dropping the future leaves the queue.
-    Later(BoxFuture<'static, Turn>),
+    Now(SessionTurn),
+    /// The turn comes when the earlier runs have ended or wait. Dropping the future leaves the
+    /// queue.
+    Later(BoxFuture<'static, SessionTurn>),
 }
 
 impl Session {
-    /// Made when the first run asks: a session that one run has for itself needs none.
+    /// Returns the queue. It is created for the first run that asks, because a session of a single
+    /// run needs none.
     fn turns(&self) -> &Turns {
         self.turns.get_or_init(Box::default)
     }
 
-    /// The turn, when nobody has it. Otherwise the run that has it, if it has begun.
-    pub(crate) fn try_turn(self: &Arc<Self>) -> Result<Turn, Option<RunId>> {
+    /// Returns the turn if it is free; otherwise the run that has it, if that run has begun.
+    pub(crate) fn try_turn(self: &Arc<Self>) -> Result<SessionTurn, Option<RunId>> {
         match self.turns().free.try_acquire() {
             Ok(permit) => {
                 permit.forget();
-                Ok(Turn(self.clone()))
+                Ok(SessionTurn(self.clone()))
             }
             Err(_) => Err(*lock(&self.turns().holder)),
         }
     }
 
-    /// Joins the queue of the session. `None` for a run inside of the run that has the turn: it would wait for ever.
-    pub(crate) fn queue(self: &Arc<Self>) -> Option<TurnPlace> {
+    /// Joins the queue of the session. Returns `None` for a run inside the run that has the turn,
+    /// which would wait for ever.
+    pub(crate) fn join_queue(self: &Arc<Self>) -> Option<TurnPlace> {
         if self.is_polled() {
             return None;
         }
         let session = self.clone();
         let turn = async move {
-            // An error says that the semaphore is closed, which it never is.
+            // An error means that the semaphore is closed, which never happens.
             if let Ok(permit) = session.turns().free.acquire().await {
                 permit.forget();
             }
-            Turn(session)
+            SessionTurn(session)
         };
-        let mut turn: BoxFuture<'static, Turn> = Box::pin(unconstrained(turn));
+        let mut turn: BoxFuture<'static, SessionTurn> = Box::pin(unconstrained(turn));
         // The first poll joins the queue of the semaphore.
         match turn.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(TurnPlace::Now(turn)),
@@ -82,35 +86,35 @@ impl Session {
         }
     }
 
-    /// Whether the run that has the turn is polled on this thread.
+    /// Returns true if the run that has the turn is polled on this thread.
     fn is_polled(self: &Arc<Self>) -> bool {
         POLLED.with_borrow(|all| all.contains(&Arc::as_ptr(self)))
     }
 }
 
-impl Turn {
-    /// It is the turn of this run.
-    pub(crate) fn of(&self, run: RunId) {
+impl SessionTurn {
+    /// Sets the run that has the turn.
+    pub(crate) fn set_holder(&self, run: RunId) {
         *lock(&self.0.turns().holder) = Some(run);
     }
 
-    /// For as long as this lives, the run that has the turn is polled on this thread.
-    pub(crate) fn polls(&self) -> impl Drop + use<> {
+    /// Returns a guard. While it lives, the run that has the turn counts as polled on this thread.
+    pub(crate) fn poll_guard(&self) -> impl Drop + use<> {
         POLLED.with_borrow_mut(|all| all.push(Arc::as_ptr(&self.0)));
-        Polls
+        PollGuard
     }
 }
 
-impl Drop for Turn {
+impl Drop for SessionTurn {
     fn drop(&mut self) {
         *lock(&self.0.turns().holder) = None;
         self.0.turns().free.add_permits(1);
     }
 }
 
-struct Polls;
+struct PollGuard;
 
-impl Drop for Polls {
+impl Drop for PollGuard {
     fn drop(&mut self) {
         POLLED.with_borrow_mut(Vec::pop);
     }

@@ -107,7 +107,7 @@ impl Journal for Answering {
             }
             match otherwise {
                 Some(value) => Ok(Some(value)),
-                None => Err(Error::new(ErrorKind::Expired, "nobody has answered in time")),
+                None => Err(Error::new(ErrorKind::Expired, "no answer arrived in time")),
             }
         })
     }

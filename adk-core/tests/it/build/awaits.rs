@@ -169,13 +169,13 @@ sub_agents[2].qestion: field-unknown: an `AwaitAgent` has no field `qestion`; he
 sub_agents[3].timeout: syntax: \"3 days\" is no length of time; help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`
 sub_agents[3].default: syntax: the default of `late` is no answer to it: expected a string, got the number 7; help: see its `output_schema`
 sub_agents[4].output_schema: field-unknown: the registry has no output schema or type `Decison`; help: did you mean `Decision`?
-sub_agents[4].timeout: syntax: a timeout of zero leaves nobody the time to answer; help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`
+sub_agents[4].timeout: syntax: the timeout is zero; help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`
 sub_agents[5].default: syntax: a `default` counts when the `timeout` has passed, and this `AwaitAgent` has none; help: give it a `timeout`, as in `\"72h\"`, or remove it
 sub_agents[6].default: syntax: the default of `kind` is no answer to it: unknown variant `Burn`, expected `Publish` or `Revise`; help: see its `output_schema`
-sub_agents[7].question: syntax: `question` is a list; help: expected a string
-sub_agents[7].output_key: syntax: `output_key` is the number 5; help: expected a string
-sub_agents[7].timeout: syntax: `timeout` is the number 30; help: expected a string
-sub_agents[7].sub_agents: field-unknown: an `AwaitAgent` has no field `sub_agents`; help: it has `agent_class`, `name`, `output_key`, `question`, `output_schema`, `by`, `timeout`, `default`
+sub_agents[7].question: syntax: `question` is a list; help: write a string
+sub_agents[7].output_key: syntax: `output_key` is the number 5; help: write a string
+sub_agents[7].timeout: syntax: `timeout` is the number 30; help: write a string
+sub_agents[7].sub_agents: field-unknown: an `AwaitAgent` has no field `sub_agents`; help: use one of `agent_class`, `name`, `output_key`, `question`, `output_schema`, `by`, `timeout`, `default`
 sub_agents[8].name: name-duplicate: `late` has the same name as a step before it; help: give one of them another name"
     );
 }

@@ -89,7 +89,7 @@ fn what_a_block_does_not_have_is_refused() {
     let app = Builder::create("app").with_instruction("Do.").as_sequential([says("a")]);
     assert_eq!(
         faults(&app.build().unwrap_err()),
-        "field-unknown: `with_instruction` is for a single agent, and `app` is made of several; help: say it of one of them"
+        "field-unknown: `with_instruction` is for a single agent, and `app` is made of several; help: set it on one of them"
     );
     let error =
         Builder::create("app").as_sequential([says("a")]).with_quick_session("text").build().unwrap_err();

@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_refused() {
     // A schema without a key is asked for and not looked at, as in ADK.
     assert_eq!(
         agent.build().unwrap_err().to_string(),
-        "syntax: `max_turns` of agent `a` is 0; help: an agent makes at least one model call"
+        "syntax: `max_turns` of agent `a` is 0; help: use 1 or more, because a turn makes at least one model call"
     );
     let router = LlmAgent::builder("router").sub_agents([LlmAgent::builder("b"), LlmAgent::builder("c")]);
     let router = router.disallow_transfer_to_peers(true).build().unwrap();

@@ -53,7 +53,7 @@ async fn an_error_of_a_callback_fails_the_run_where_it_stands() {
     let agent = plain().after_agent(|_: &mut CallbackContext| -> Option<&str> { panic!("oh no") });
     let all = events(&two(agent)).await;
     assert_eq!(all[0], "a: a");
-    assert!(all[1].contains("(at w/a): a callback of it panicked: oh no"), "{}", all[1]);
+    assert!(all[1].contains("(at w/a): a callback panicked: oh no"), "{}", all[1]);
 }
 
 #[tokio::test]

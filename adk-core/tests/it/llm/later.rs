@@ -45,8 +45,8 @@ async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_no
     };
     assert_eq!(
         refused(vec![answer("c3")], ErrorKind::UnknownWait).await,
-        "agent `clerk` (at clerk): the message answers the call `c3` of `ask`, which nobody has made; help: the ids of \
-         calls that wait for an answer are in `long_running_tool_ids` of their event"
+        "agent `clerk` (at clerk): the message answers the call `c3` of `ask`, which the session does not contain; \
+         help: use an id from `long_running_tool_ids` of the event with the call"
     );
     refused(vec![answer("c1"), answer("c3")], ErrorKind::UnknownWait).await;
     refused(vec![answer("c1"), answer("c1")], ErrorKind::Answered).await;

@@ -219,7 +219,7 @@ async fn a_run_saves_no_more_than_it_may() {
         assert!(
             error.is_none_or(|error| error
                 .to_string()
-                .contains("the most is 3, the run's `max_artifact_bytes`"))
+                .contains("more than the 3 bytes of `max_artifact_bytes`"))
         );
     }
 }

@@ -70,7 +70,7 @@ async fn a_model_is_told_what_is_wrong_and_where() {
     let why = "Your answer does not fit: `items[1].count`: expected an integer";
     assert!(corrections[2].starts_with(why) && corrections[2].contains("300"), "{}", corrections[2]);
     assert!(corrections[2].contains(r#""required":["items"]"#), "it has the schema: {}", corrections[2]);
-    assert!(corrections[4].contains("it is no JSON"), "{}", corrections[4]);
+    assert!(corrections[4].contains("it is not JSON"), "{}", corrections[4]);
     let seen = format!("{:?}", asked[3].contents);
     assert!(!seen.contains("300") && !seen.contains("does not fit"), "others see none of it: {seen}");
     let RunEnd::Finished(outcome) = stream.end() else { panic!() };

@@ -28,7 +28,7 @@ pub(super) fn block_callback(Callback { hook, value }: &Callback) -> Option<Toke
     asked.then(|| {
         quote! {{
             #[allow(unused_imports)]
-            use __adk::callback::block::Refused as _;
+            use __adk::callback::block::NoCallback as _;
             __adk::callback::block::BeforeBlock::new(#value).add_to(&mut *__of.callbacks);
         }}
     })

@@ -20,7 +20,7 @@ impl Expansion<'_> {
 
     /// Returns the type of a block's key as a type.
     pub(super) fn key_itself(&self, at: usize) -> TokenStream {
-        code!("<{} as __typed::Known>::Type", self.key(at))
+        code!("<{} as __typed::KnownType>::Type", self.key(at))
     }
 
     /// Returns the span of a block's key, and whether its type can control the block.
@@ -32,12 +32,12 @@ impl Expansion<'_> {
             }
             BlockKind::Match(choice) if choice.arms.iter().any(|arm| takes_some(&arm.pattern)) => {
                 let ty = numbered_ident("Key", i);
-                (&choice.key, quote!(__typed::Of::<#ty>::OPTION))
+                (&choice.key, quote!(__typed::KeyFacts::<#ty>::OPTION))
             }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
                 let alias = numbered_ident("List", i);
-                (list, quote!(__typed::Of::<#alias>::LIST != 0))
+                (list, quote!(__typed::KeyFacts::<#alias>::LIST != 0))
             }
             _ => return None,
         };
@@ -49,7 +49,7 @@ impl Expansion<'_> {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
             let ty = &input.typed.ty;
-            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::Of::<#ty>::VALUE }>>::Value>))
+            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value>))
         });
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(name, reads.collect(), writes.collect())

@@ -79,9 +79,9 @@ impl Expansion<'_> {
                     (numbered_ident("Agent", i), numbered_ident("DESCRIBED", number), without_span(field));
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
+                let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
                 parts.agree.extend(
-                    quote!(__wire::agrees(&Self::SPEC, &#meta, <#alias as #held>::described(&#parameter))?;),
+                    quote!(__wire::check_supplied(&Self::SPEC, &#meta, <#alias as #held>::meta(&#parameter))?;),
                 );
             }
             _ => {
@@ -144,7 +144,7 @@ fn field_value(i: usize, step: &Step<'_>) -> TokenStream {
                 block_callbacks::block_callback(callback)
                     .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
             });
-            quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
+            quote!(__wire::block(|__of: &mut __wire::BlockDeclaration<'_>| { #(#declare)* }))
         }
         StepKind::Path(run) => {
             let (path, make) = (&run.path, code!("as __wire::Make<__Kind_{i}>>::make()"));

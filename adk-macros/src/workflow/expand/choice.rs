@@ -70,7 +70,7 @@ impl Expansion<'_> {
             type #ty = #key_type;
             #[allow(unused_variables, unused_mut)]
             fn #function(#value: &__adk::serde_json::Value) -> __adk::Result<usize> {
-                let #name = (&__wire::Reader::<#ty>::NEW).#read(#key, #value)?;
+                let #name = (&__wire::MatchReader::<#ty>::NEW).#read(#key, #value)?;
                 ::core::result::Result::Ok(match #subject { #first #(#arms),* })
             }
         }

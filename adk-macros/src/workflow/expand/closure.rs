@@ -16,7 +16,7 @@ pub(super) fn closure_callback(
     if let Expr::Call(call) = value
         && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
     {
-        let made = quote_spanned!(hook.span()=> __adk::callback::closure::made);
+        let made = quote_spanned!(hook.span()=> __adk::callback::closure::make_callback);
         return Some(quote!(#to.#method(#made(#function));));
     }
     let mut value = value.clone();
@@ -95,7 +95,7 @@ impl ReturnConversion {
         let name = hook.to_string();
         let kind =
             ["agent", "model", "tool"].into_iter().find(|kind| name.contains(kind)).unwrap_or_default();
-        Self { function: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
+        Self { function: format_ident!("{kind}_return", span = Span::call_site()), hook: hook.clone(), place }
     }
 
     /// Returns the statements that convert a returned value into an answer.
@@ -118,13 +118,13 @@ impl ReturnConversion {
         let (first, last) = edge_spans(future);
         let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
         let returned = match ty {
-            Some(ty) => quote!(__adk::callback::closure::returns::<#ty, _>(#future).#wait),
+            Some(ty) => quote!(__adk::callback::closure::with_return_type::<#ty, _>(#future).#wait),
             None => quote!(#future.#wait),
         };
         let answer = self.answer(&returned, None);
         let inside = in_braces(quote!(#answer.#wait), last);
         let body = in_parens(quote!(#word #capture #inside), last);
-        let later = quote_spanned!(first=> __adk::callback::closure::later);
+        let later = quote_spanned!(first=> __adk::callback::closure::box_body);
         parse_quote!(#later #body)
     }
 }
@@ -182,7 +182,7 @@ fn compare_types(closure: &mut ExprClosure) {
         let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
         let (first, last) = edge_spans(ty);
         let name = format_ident!("__given_{i}", span = first);
-        let given = in_parens(quote!(__adk::callback::closure::given), first);
+        let given = in_parens(quote!(__adk::callback::closure::typed_parameter), first);
         // The item of a tuple ends where the type ends.
         let (one, mut item) = (in_parens(quote!(#name,), first), Literal::usize_unsuffixed(0));
         item.set_span(last);

@@ -25,7 +25,7 @@ impl Expansion<'_> {
             // An agent that the caller supplies has its name in this workflow.
             let (alias, name) = (numbered_ident("Agent", i), &step.name);
             Some(match self.placed_type(step) {
-                Some(_) => quote!(&__wire::Probe::<#alias>::AGENT_META.named(#name)),
+                Some(_) => quote!(&__wire::ItemFacts::<#alias>::AGENT_META.named(#name)),
                 None => self.meta(i, step),
             })
         };
@@ -71,7 +71,7 @@ impl Expansion<'_> {
                 }
                 Some(text) => text.to_token_stream(),
             };
-            quote!(const #file: &str = #text; const _: () = __wire::is_toolset::<#ty>();)
+            quote!(const #file: &str = #text; const _: () = __wire::require_toolset::<#ty>();)
         });
         declared.chain(files).collect()
     }
@@ -108,7 +108,7 @@ impl Expansion<'_> {
 
 /// Returns whether a read of the type may find no value: an `Option` behaves as for a parameter.
 fn optional(ty: &impl ToTokens) -> TokenStream {
-    quote!(__adk::Probe::<#ty>::OPTIONAL)
+    quote!(__adk::TypeFacts::<#ty>::OPTIONAL)
 }
 
 /// Returns the type of the key that a read of `ty` reads.
@@ -164,7 +164,7 @@ impl Declaration<'_> {
         let [parent, peers] = fields.disallow_transfer;
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
-        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::declared");
+        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::llm_decl");
         quote! {
             #items
             #turns_const
@@ -224,8 +224,8 @@ impl Declaration<'_> {
         let Some(KeyDecl { key, ty, .. }) = self.output else {
             return (quote!(true), quote!(::core::option::Option::None));
         };
-        let (text, key) = (quote!(__wire::Probe::<#ty>::TEXT), key.text());
-        let json = quote!(<#ty as __wire::Answer>::JSON);
+        let (text, key) = (quote!(__wire::ItemFacts::<#ty>::TEXT), key.text());
+        let json = quote!(<#ty as __wire::AnswerType>::JSON);
         let output = quote!(::core::option::Option::Some(__wire::output(#key, #text, #json)));
         (text, output)
     }

@@ -68,13 +68,13 @@ pub(super) fn tools(
         });
         let (meta, make) = if *is_agent {
             (
-                quote!(__adk::ToolMeta::of_agent(__wire::Probe::<#alias>::AGENT_META_REF)),
-                quote!(<#alias as __adk::AgentTooling<{ __wire::Probe::<#alias>::AGENT }>>::make()),
+                quote!(__adk::ToolMeta::of_agent(__wire::ItemFacts::<#alias>::AGENT_META_REF)),
+                quote!(<#alias as __adk::AgentTooling<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()),
             )
         } else {
             (
-                quote!(__wire::Probe::<#alias>::TOOL_META),
-                quote!(<#alias as __wire::Tooling<{ __wire::Probe::<#alias>::TOOL }>>::make()),
+                quote!(__wire::ItemFacts::<#alias>::TOOL_META),
+                quote!(<#alias as __wire::Tooling<{ __wire::ItemFacts::<#alias>::TOOL }>>::make()),
             )
         };
         described.push(meta);
@@ -89,7 +89,7 @@ pub(super) fn tools(
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
-        quote!(__wire::with_files::<{ #own #(+ __wire::tools_in(#files))* }>(&[#(#described),*], &[#(#files),*]))
+        quote!(__wire::with_file_tools::<{ #own #(+ __wire::count_tools(#files))* }>(&[#(#described),*], &[#(#files),*]))
     };
     let spans = fields.toolsets.iter().map(|(_, name)| name.span()).take(1);
     raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));
@@ -126,7 +126,7 @@ pub(super) fn settings(
         fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
         let stop = &fields.stop;
-        quote!(__settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
+        quote!(__settings.generation.stop = ::std::vec![#(__wire::IntoText::text(#stop)),*];)
     });
     let budget = fields.budget.as_ref().map(|text| quote!(const { __adk::spec::Budget::of(#text) }));
     let fallback = (!fields.fallback.is_empty()).then(|| {

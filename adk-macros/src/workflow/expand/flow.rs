@@ -49,7 +49,7 @@ impl Expansion<'_> {
         let mut number = count;
         let mut at = |declared: TokenStream| {
             number += 1;
-            self.number_impl(number, quote!(__typed::Declared<#declared>))
+            self.number_impl(number, quote!(__typed::DeclaredTypes<#declared>))
         };
         for key in self.declared_keys() {
             let ty = &key.ty;
@@ -192,7 +192,7 @@ impl Expansion<'_> {
             list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
         };
         let declared = |reads: TokenStream, writes: TokenStream| {
-            self.number_impl(at, quote!(__typed::Declared<#reads, #writes>))
+            self.number_impl(at, quote!(__typed::DeclaredTypes<#reads, #writes>))
         };
         match step.kind {
             StepKind::Block(block) if block.is_each() => self.element(i),
@@ -217,7 +217,7 @@ impl Expansion<'_> {
     fn own_types(&self, i: usize) -> TokenStream {
         let (at, holder) = (i + 1, self.holder(i + 1));
         code!(
-            "impl __typed::At<{at}> for {holder} {{
+            "impl __typed::TypeSource<{at}> for {holder} {{
                 type Agent = <__Agent_{i} as __typed::TypesOf<__Kind_{i}>>::Types;
             }}"
         )
@@ -236,10 +236,10 @@ impl Expansion<'_> {
     fn element(&self, i: usize) -> TokenStream {
         let (alias, list) = (numbered_ident("List", i), self.key_itself(i));
         let item_alias = numbered_ident("Item", i);
-        let at = self.number_impl(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
+        let at = self.number_impl(i + 1, quote!(__typed::DeclaredTypes<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ __typed::Of::<#alias>::LIST }>>::Key;
+            type #item_alias = <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
             #at
         }
     }
@@ -247,7 +247,7 @@ impl Expansion<'_> {
     /// Implements a number with the types of its source.
     fn number_impl(&self, number: usize, agent: TokenStream) -> TokenStream {
         let (holder, number) = (Ident::new(&self.holder(number), Span::call_site()), index(number));
-        quote!(impl __typed::At<#number> for #holder { type Agent = #agent; })
+        quote!(impl __typed::TypeSource<#number> for #holder { type Agent = #agent; })
     }
 
     /// Returns the holder types, on which the numbers are implemented. rustc searches all impls of

@@ -31,9 +31,9 @@ pub(super) fn raise_functions<'a>(
         (format!("{}::wire", facade::private()), format!("__{attribute}_functions_{number}"));
     let items = names.iter().map(|name| format!("type {name} = {wire}::NoItem; const {name}: u8 = 0;"));
     let items: String = items.collect();
-    let asked = names
-        .iter()
-        .map(|name| format!("{wire}::Probe::<{name}>::NO_ITEM && ::core::mem::size_of_val(&{name}) == 0,"));
+    let asked = names.iter().map(|name| {
+        format!("{wire}::ItemFacts::<{name}>::NO_ITEM && ::core::mem::size_of_val(&{name}) == 0,")
+    });
     let asked: String = asked.collect();
     let count = names.len();
     let found = code!(
@@ -41,7 +41,7 @@ pub(super) fn raise_functions<'a>(
             {items}
             pub(super) const FOUND: [bool; {count}] = {{
                 use super::*;
-                use {wire}::Otherwise as _;
+                use {wire}::ItemFactDefaults as _;
                 [{asked}]
             }};
         }}"

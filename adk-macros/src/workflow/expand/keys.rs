@@ -1,4 +1,4 @@
-//! `WInput`, `WOutput`, and `impl MadeWorkflow`.
+//! `WInput`, `WOutput`, and `impl GeneratedWorkflow`.
 
 use super::super::ast::{Input, KeyDecl, Workflow};
 use super::super::names::{is_string, unraw, without_span};
@@ -133,7 +133,7 @@ impl Expansion<'_> {
         quote! {
             #input_impls
             #output_impls
-            impl __adk::MadeWorkflow for #name {
+            impl __adk::GeneratedWorkflow for #name {
                 type Input = #bracketed;
                 type Output = #output_ty;
                 #[allow(unused_variables)]
@@ -157,7 +157,7 @@ impl Expansion<'_> {
         let says = |typed: &KeyDecl| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
-            quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
+            quote!(#key, #doc, __wire::ItemFacts::<#ty>::SCHEMA)
         };
         let gives = outputs.iter().map(|typed| {
             let says = says(typed);

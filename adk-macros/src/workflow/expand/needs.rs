@@ -37,10 +37,10 @@ pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
 }
 
 fn bound(ty: Ident) -> TokenStream {
-    quote!(<#ty as __adk::resources::NeedsOf<{ __wire::Probe::<#ty>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
+    quote!(<#ty as __adk::resources::NeedsOf<{ __wire::ItemFacts::<#ty>::NEEDS }>>::Type: __adk::resources::Needs<__R>,)
 }
 
 /// An agent without needs requires no impl.
 fn needs_impl(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
-    (!bounds.is_empty()).then(|| quote!(impl __adk::resources::SaysNeeds for #name {}))
+    (!bounds.is_empty()).then(|| quote!(impl __adk::resources::DeclaresNeeds for #name {}))
 }

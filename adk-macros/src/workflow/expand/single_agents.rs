@@ -95,10 +95,10 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
 /// Returns the impls of an agent other than its declaration.
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
-        "impl __adk::MadeByMacro for {name} {{
+        "impl __adk::GeneratedAgent for {name} {{
             const META: &'static __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::META;
-            fn made(&self) -> __adk::Making<'_> {{
-                __adk::Making::Agent(__adk::llm::Declared::as_dyn(&self.agent))
+            fn behavior(&self) -> __adk::Behavior<'_> {{
+                __adk::Behavior::Agent(__adk::llm::Declared::as_dyn(&self.agent))
             }}
         }}
         impl ::core::default::Default for {name} {{

@@ -20,8 +20,8 @@ impl Expansion<'_> {
             let alias = numbered_ident("Agent", i);
             let is_kind = || {
                 code!(
-                    "type __Kind_{i} = __typed::Kind<{{
-                        __typed::kind(__wire::Probe::<__Agent_{i}>::AGENT, __typed::Of::<__Agent_{i}>::TYPED)
+                    "type __Kind_{i} = __typed::TypeKind<{{
+                        __typed::kind(__wire::ItemFacts::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
                     }}>;"
                 )
             };
@@ -30,7 +30,7 @@ impl Expansion<'_> {
             // a const argument.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
-                asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
+                asked.extend(quote!(let () = <(#ty) as __wire::IsDynAgent>::YES;));
             } else if let Some(ty) = self.placed_type(step) {
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
@@ -95,7 +95,7 @@ impl Expansion<'_> {
     fn meta_text(&self, i: usize, step: &Step<'_>) -> String {
         let name = &self.name;
         if self.placed_type(step).is_some() {
-            return format!("__wire::Probe::<__Agent_{i}>::AGENT_META_REF");
+            return format!("__wire::ItemFacts::<__Agent_{i}>::AGENT_META_REF");
         }
         if let StepKind::Await(_) = step.kind {
             return format!("<{name} as __wire::Awaits<{i}>>::META");

@@ -33,7 +33,7 @@ impl Expansion<'_> {
         let bracketed = quote_spanned!(span=> (#name));
         quote! {
             #types
-            impl __adk::MadeByMacro for #bracketed {
+            impl __adk::GeneratedAgent for #bracketed {
                 const META: &'static __adk::AgentMeta<'static> = &__adk::stub_if(
                     __FACTS.is_faulty(),
                     __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
@@ -45,8 +45,8 @@ impl Expansion<'_> {
                         .lets(&[#(#lets),*])
                         .steps(#name::SPEC.steps),
                 );
-                fn made(&self) -> __adk::Making<'_> {
-                    __adk::Making::workflow(self)
+                fn behavior(&self) -> __adk::Behavior<'_> {
+                    __adk::Behavior::workflow(self)
                 }
             }
         }
@@ -135,11 +135,11 @@ impl Expansion<'_> {
                 quote!(::core::option::Option::Some((&self.#field).as_dyn()))
             }
             Some(DeclKind::Described { .. }) => {
-                quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
+                quote!(<#alias as __wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>>::agent(&self.#field))
             }
             _ => match self.path_checked_at_run(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
-                None => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
+                None => code!("<__Agent_{i} as __wire::StepAgent<__Kind_{i}>>::as_dyn(&self.{field})"),
             },
         }
     }
@@ -184,7 +184,7 @@ impl Expansion<'_> {
         self.tree.inputs.iter().any(|input| input.default.is_some()).then(|| {
             quote! {
                 fn form(&self, __form: &mut __adk::workflow::Form) {
-                    <Self as __adk::MadeWorkflow>::form(__form);
+                    <Self as __adk::GeneratedWorkflow>::form(__form);
                 }
             }
         })

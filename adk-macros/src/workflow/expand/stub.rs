@@ -51,17 +51,17 @@ pub(in super::super) fn workflow(
                     ::core::unreachable!()
                 }
             }
-            impl __adk::MadeByMacro for #name {
+            impl __adk::GeneratedAgent for #name {
                 const META: &'static __adk::AgentMeta<'static> = {
                     #errors
                     &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                 };
-                fn made(&self) -> __adk::Making<'_> {
+                fn behavior(&self) -> __adk::Behavior<'_> {
                     ::core::unreachable!()
                 }
             }
             impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name {}
-            impl __adk::MadeWorkflow for #name {
+            impl __adk::GeneratedWorkflow for #name {
                 type Input = #input;
                 type Output = #output;
             }

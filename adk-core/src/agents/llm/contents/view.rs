@@ -87,7 +87,7 @@ impl<'a> View<'a> {
             if left_out.iter().any(|parts| parts.holds(event)) {
                 return ControlFlow::Continue(());
             }
-            if first_block.as_ref().is_some_and(|block| !block.holds(event)) {
+            if first_block.as_ref().is_some_and(|block| !block.contains(event)) {
                 return ControlFlow::Break(());
             }
             let mut is_covered = false;
@@ -111,7 +111,7 @@ impl<'a> View<'a> {
             };
             is_whole |= is_first;
             if is_first && has_parts {
-                first_block = first_block.take().or_else(|| ConcurrentBlock::of(event));
+                first_block = first_block.take().or_else(|| ConcurrentBlock::around(event));
             }
             if is_first && first_block.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };

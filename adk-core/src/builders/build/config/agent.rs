@@ -1,19 +1,19 @@
-//! One agent of a config, and those inside of it.
+//! [`ConfigReader`]: reads an agent of a config, with the agents inside of it.
 
 use super::Registry;
-use super::callbacks::{OF_AGENTS, OF_LLM};
-use super::fields::{Fields, below, fault, unresolved};
+use super::callbacks::{AGENT_CALLBACKS, LLM_CALLBACKS};
+use super::fields::{ConfigFields, fault, join_place, unresolved_fact};
 use super::registry::Callbacks;
 use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::agents::llm::{IncludeContents, LlmAgent};
-use crate::builders::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
+use crate::builders::build::block::{BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
 use crate::check::{Check, Diagnostic};
 use crate::models::model::ModelRef;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
 use serde_json::Value;
@@ -21,17 +21,17 @@ use std::sync::Arc;
 
 const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent", "AwaitAgent"];
 
-/// Reads configs, and goes on after a fault.
-pub(super) struct Reader<'r> {
+/// Reads configs and continues after a fault.
+pub(super) struct ConfigReader<'r> {
     pub(super) registry: &'r Registry,
     pub(super) faults: Vec<Diagnostic>,
-    /// The documents that are being read, the outermost first.
+    /// The documents that are being read, from the outermost to the innermost.
     open: Vec<String>,
-    /// How many agents had no name that could be read.
+    /// The number of agents without a readable name.
     nameless: usize,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> ConfigReader<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
         Self { registry, faults: Vec::new(), open: Vec::new(), nameless: 0 }
     }
@@ -40,10 +40,11 @@ impl<'r> Reader<'r> {
         self.faults.push(fault(check, place.into(), fact));
     }
 
-    /// Something that was not read; what it is called cannot be mistaken for a name.
-    fn lost(&mut self) -> SubAgent {
+    /// Returns a stub for an unreadable agent. The name of the stub cannot be the name of another
+    /// agent.
+    fn unread_agent(&mut self) -> SubAgent {
         let name = self.no_name();
-        unknown(&name)
+        stub_agent(&name)
     }
 
     pub(super) fn no_name(&mut self) -> String {
@@ -51,27 +52,29 @@ impl<'r> Reader<'r> {
         format!("unread_agent_{}", self.nameless)
     }
 
-    /// An agent: its fields, or the name of one.
+    /// Reads an agent: its fields, or the name of an agent.
     pub(super) fn agent(&mut self, value: &Value, place: &str, depth: usize) -> SubAgent {
         if depth > DEEPEST {
             let fact = format!("more than {DEEPEST} agents are nested; help: make the tree flatter");
             self.fault(Check::Syntax, place, &fact);
-            return self.lost();
+            return self.unread_agent();
         }
         match value {
-            Value::String(name) if self.registry.agents.contains_key(name) => self.registered(name, place),
+            Value::String(name) if self.registry.agents.contains_key(name) => {
+                self.registered_agent(name, place)
+            }
             Value::String(name) if self.registry.documents.contains_key(name) => {
                 self.document(name, place, depth)
             }
             Value::String(name) => {
                 let known = self.registry.agents.keys().chain(self.registry.documents.keys());
                 let fact =
-                    unresolved(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
+                    unresolved_fact(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
                 self.fault(Check::FieldUnknown, place, &fact);
-                self.lost()
+                self.unread_agent()
             }
             Value::Object(all) => {
-                let mut fields = Fields::new(all, place);
+                let mut fields = ConfigFields::new(all, place);
                 for (field, documents) in [("config_path", true), ("code", false)] {
                     if fields.value(field).is_some() {
                         let name = fields.text(field, &mut self.faults);
@@ -79,29 +82,30 @@ impl<'r> Reader<'r> {
                         fields.finish("a reference to an agent", &mut self.faults);
                         return match name {
                             Some(name) if documents => self.document(name, &place, depth),
-                            Some(name) => self.registered(name, &place),
-                            None => self.lost(),
+                            Some(name) => self.registered_agent(name, &place),
+                            None => self.unread_agent(),
                         };
                     }
                 }
-                self.fields(Fields::new(all, place), depth)
+                self.fields(ConfigFields::new(all, place), depth)
             }
             other => {
-                let fact = format!("an agent is {}; help: expected its fields, or a name", shown(other));
+                let fact =
+                    format!("an agent is {}; help: write its fields, or a name", describe_value(other));
                 self.fault(Check::Syntax, place, &fact);
-                self.lost()
+                self.unread_agent()
             }
         }
     }
 
-    fn registered(&mut self, name: &str, place: &str) -> SubAgent {
+    fn registered_agent(&mut self, name: &str, place: &str) -> SubAgent {
         match self.registry.agents.get(name) {
             Some(agent) => agent.clone().at(place),
             None => {
                 let known = self.registry.agents.keys().map(String::as_str);
-                let fact = unresolved(&format!("the registry has no agent `{name}`"), name, known);
+                let fact = unresolved_fact(&format!("the registry has no agent `{name}`"), name, known);
                 self.fault(Check::FieldUnknown, place, &fact);
-                self.lost()
+                self.unread_agent()
             }
         }
     }
@@ -109,9 +113,9 @@ impl<'r> Reader<'r> {
     fn document(&mut self, path: &str, place: &str, depth: usize) -> SubAgent {
         let Some(document) = self.registry.documents.get(path) else {
             let known = self.registry.documents.keys().map(String::as_str);
-            let fact = unresolved(&format!("the registry has no document `{path}`"), path, known);
+            let fact = unresolved_fact(&format!("the registry has no document `{path}`"), path, known);
             self.fault(Check::FieldUnknown, place, &fact);
-            return self.lost();
+            return self.unread_agent();
         };
         if self.open.iter().any(|open| open == path) {
             let mut way: Vec<_> = self.open.iter().map(|open| format!("`{open}`")).collect();
@@ -121,7 +125,7 @@ impl<'r> Reader<'r> {
                 way.join(" > ")
             );
             self.fault(Check::AgentReused, place, &fact);
-            return self.lost();
+            return self.unread_agent();
         }
         self.open.push(path.to_owned());
         let agent = self.agent(document, &format!("{path}: "), depth);
@@ -129,8 +133,8 @@ impl<'r> Reader<'r> {
         agent
     }
 
-    /// An agent by its fields.
-    pub(super) fn fields(&mut self, mut fields: Fields<'_>, depth: usize) -> SubAgent {
+    /// Reads an agent from its fields.
+    pub(super) fn fields(&mut self, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let class = if fields.value("agent_class").is_some() {
             fields.text("agent_class", &mut self.faults).unwrap_or_default()
         } else {
@@ -165,21 +169,21 @@ impl<'r> Reader<'r> {
                 self.block(class, block, fields, depth)
             }
             other => {
-                // A class that is no text was reported.
+                // A class that is not a text is reported already.
                 if !other.is_empty() {
                     let known = CLASSES.iter().copied();
-                    let fact = unresolved(&format!("there is no agent class `{other}`"), other, known);
+                    let fact = unresolved_fact(&format!("there is no agent class `{other}`"), other, known);
                     self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
                 }
-                // What is inside of it is looked at nevertheless.
+                // The agents inside are still checked.
                 let _ = self.sub_agents(&mut fields, depth);
-                unknown(&name)
+                stub_agent(&name)
             }
         };
         part.at(place)
     }
 
-    pub(super) fn name(&mut self, fields: &mut Fields<'_>) -> String {
+    pub(super) fn name(&mut self, fields: &mut ConfigFields<'_>) -> String {
         let given = fields.value("name").is_some();
         if let Some(name) = fields.text("name", &mut self.faults) {
             return name.to_owned();
@@ -194,34 +198,35 @@ impl<'r> Reader<'r> {
         self.no_name()
     }
 
-    fn sub_agents(&mut self, fields: &mut Fields<'_>, depth: usize) -> Vec<SubAgent> {
+    fn sub_agents(&mut self, fields: &mut ConfigFields<'_>, depth: usize) -> Vec<SubAgent> {
         let place = fields.place_of("sub_agents");
         let Some(all) = fields.list("sub_agents", &mut self.faults) else {
-            // A value that is no list means an agent that was not read: it was not left empty.
-            return fields.value("sub_agents").map(|_| self.lost()).into_iter().collect();
+            // A value that is not a list counts as an unreadable agent, so the block does not count
+            // as empty.
+            return fields.value("sub_agents").map(|_| self.unread_agent()).into_iter().collect();
         };
         let all = all.iter().enumerate();
-        all.map(|(at, value)| self.agent(value, &below(&place, &format!("[{at}]")), depth + 1)).collect()
+        all.map(|(at, value)| self.agent(value, &join_place(&place, &format!("[{at}]")), depth + 1)).collect()
     }
 
-    fn block<K: Kind>(
+    fn block<K: BlockAgent>(
         &mut self,
         class: &str,
         mut block: BlockBuilder<K>,
-        mut fields: Fields<'_>,
+        mut fields: ConfigFields<'_>,
         depth: usize,
     ) -> SubAgent {
         if let Some(text) = fields.text("description", &mut self.faults) {
             block = block.description(text);
         }
         let mut callbacks = Callbacks::default();
-        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
+        self.callbacks(&AGENT_CALLBACKS, &mut callbacks, &mut fields);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish(&format!("a `{class}`"), &mut self.faults);
         block.callbacks(callbacks.agent).sub_agents(agents).into_agent()
     }
 
-    fn llm(&mut self, name: &str, mut fields: Fields<'_>, depth: usize) -> SubAgent {
+    fn llm(&mut self, name: &str, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let mut agent = LlmAgent::builder(name.to_owned());
         let faults = &mut self.faults;
         if let Some(text) = fields.text("description", faults) {
@@ -249,7 +254,7 @@ impl<'r> Reader<'r> {
             Some("prompt") => agent = agent.include_contents(IncludeContents::Prompt),
             None | Some("default") => {}
             Some(other) => {
-                let fact = format!("`include_contents` is `{other}`; help: it is `default` or `none`");
+                let fact = format!("`include_contents` is `{other}`; help: write `default` or `none`");
                 faults.push(fault(Check::Syntax, fields.place_of("include_contents"), &fact));
             }
         }
@@ -267,20 +272,20 @@ impl<'r> Reader<'r> {
         }
         if let Some(config) = fields.object("generate_content_config", faults) {
             let place = fields.place_of("generate_content_config");
-            agent = generation(agent, Fields::new(config, place), faults);
+            agent = generation(agent, ConfigFields::new(config, place), faults);
         }
         agent = self.tools(name, agent, &mut fields);
         let mut callbacks = Callbacks::default();
-        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
-        self.callbacks(&OF_LLM, &mut callbacks, &mut fields);
+        self.callbacks(&AGENT_CALLBACKS, &mut callbacks, &mut fields);
+        self.callbacks(&LLM_CALLBACKS, &mut callbacks, &mut fields);
         agent = agent.callbacks(callbacks.agent, callbacks.model, callbacks.tool);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish("an `LlmAgent`", &mut self.faults);
         agent.sub_agents(agents).into_agent()
     }
 
-    /// A JSON schema, or the name of one or of a type. `name` is no word of JSON schemas.
-    pub(super) fn output(&mut self, fields: &mut Fields<'_>) -> Option<OutputType> {
+    /// Reads a JSON schema, or the name of a schema or type. JSON schemas have no keyword `name`.
+    pub(super) fn output(&mut self, fields: &mut ConfigFields<'_>) -> Option<OutputType> {
         let place = fields.place_of("output_schema");
         let value = fields.value("output_schema")?;
         if let Value::Object(schema) = value
@@ -289,25 +294,33 @@ impl<'r> Reader<'r> {
             return Some(OutputType::Schema(Arc::new(value.clone())));
         }
         if !value.is_string() && !value.is_object() {
-            let fact =
-                format!("an output schema is {}; help: expected its name, or a JSON schema", shown(value));
+            let fact = format!(
+                "an output schema is {}; help: write its name, or a JSON schema",
+                describe_value(value)
+            );
             self.fault(Check::Syntax, place, &fact);
             return None;
         }
-        let (name, place) = self.named(value, place, "output schema")?;
+        let (name, place) = self.reference(value, place, "output schema")?;
         let known = &self.registry.outputs;
         if !known.contains_key(name) {
             let fact = format!("the registry has no output schema or type `{name}`");
-            let fact = unresolved(&fact, name, known.keys().map(String::as_str));
+            let fact = unresolved_fact(&fact, name, known.keys().map(String::as_str));
             self.fault(Check::FieldUnknown, place, &fact);
         }
         known.get(name).cloned()
     }
 
-    fn tools(&mut self, name: &str, mut agent: LlmAgentBuilder, fields: &mut Fields<'_>) -> LlmAgentBuilder {
+    fn tools(
+        &mut self,
+        name: &str,
+        mut agent: LlmAgentBuilder,
+        fields: &mut ConfigFields<'_>,
+    ) -> LlmAgentBuilder {
         let place = fields.place_of("tools");
         for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
-            let Some((tool, place)) = self.named(value, below(&place, &format!("[{at}]")), "tool") else {
+            let Some((tool, place)) = self.reference(value, join_place(&place, &format!("[{at}]")), "tool")
+            else {
                 continue;
             };
             match self.registry.tools.get(tool) {
@@ -316,7 +329,7 @@ impl<'r> Reader<'r> {
                     let known = self.registry.tools.keys().map(String::as_str);
                     let fact =
                         format!("agent `{name}` has a tool `{tool}`, which the registry does not have");
-                    self.fault(Check::FieldUnknown, place, &unresolved(&fact, tool, known));
+                    self.fault(Check::FieldUnknown, place, &unresolved_fact(&fact, tool, known));
                 }
             }
         }
@@ -326,7 +339,7 @@ impl<'r> Reader<'r> {
 
 fn generation(
     mut agent: LlmAgentBuilder,
-    mut fields: Fields<'_>,
+    mut fields: ConfigFields<'_>,
     faults: &mut Vec<Diagnostic>,
 ) -> LlmAgentBuilder {
     if let Some(number) = fields.number("temperature", 0.0..=f64::INFINITY, "a number, 0 or more", faults) {
@@ -344,8 +357,9 @@ fn generation(
     if let Some(texts) = fields.list("stop_sequences", faults) {
         let place = fields.place_of("stop_sequences");
         for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
-            let fact = format!("a text that ends the answer is {}; help: expected a string", shown(value));
-            faults.push(fault(Check::Syntax, below(&place, &format!("[{at}]")), &fact));
+            let fact =
+                format!("a text that ends the answer is {}; help: write a string", describe_value(value));
+            faults.push(fault(Check::Syntax, join_place(&place, &format!("[{at}]")), &fact));
         }
         agent = agent.stop(texts.iter().filter_map(Value::as_str));
     }
@@ -353,17 +367,17 @@ fn generation(
     agent
 }
 
-/// Stands for an agent that cannot be read: nothing more is said about it. It is never run.
-struct Unread(AgentDescription);
+/// A stub for an unreadable agent. No further fault is reported about it, and it never runs.
+struct UnreadAgent(AgentDescription);
 
-pub(super) fn unknown(name: &str) -> SubAgent {
+pub(super) fn stub_agent(name: &str) -> SubAgent {
     let mut parts = DescriptionParts::new(AgentKind::Custom, name);
     // A stub has no definition.
     parts.definition.clear();
-    Unread(AgentDescription::from_parts(parts)).into_agent()
+    UnreadAgent(AgentDescription::from_parts(parts)).into_agent()
 }
 
-impl DynAgent for Unread {
+impl DynAgent for UnreadAgent {
     fn meta(&self) -> &AgentMeta<'_> {
         self.0.meta()
     }

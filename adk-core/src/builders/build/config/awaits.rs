@@ -1,7 +1,7 @@
-//! An `AwaitAgent` of a config: a step that waits for a value from outside.
+//! `AwaitAgent` of a config: a step that waits for a value from outside.
 
-use super::agent::Reader;
-use super::fields::{Fields, fault};
+use super::agent::ConfigReader;
+use super::fields::{ConfigFields, fault};
 use crate::agents::ask::{AnswerForm, Await};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Reader<'_> {
-    /// Its name: without one, that of its key.
-    pub(super) fn name_of_await(&mut self, fields: &mut Fields<'_>) -> String {
+impl ConfigReader<'_> {
+    /// Reads the name of an `AwaitAgent`. The default is the name of its key.
+    pub(super) fn name_of_await(&mut self, fields: &mut ConfigFields<'_>) -> String {
         match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
             (Some(_), _) => self.name(fields),
             (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
-            // The reader of the key reports its errors.
+            // The code that reads the key reports its faults.
             (None, _) => self.no_name(),
         }
     }
 
-    pub(super) fn awaits(&mut self, name: String, mut fields: Fields<'_>) -> SubAgent {
+    pub(super) fn awaits(&mut self, name: String, mut fields: ConfigFields<'_>) -> SubAgent {
         let question = fields.text("question", &mut self.faults).unwrap_or_default().to_owned();
         let key = match fields.value("output_key") {
             Some(_) => fields.text("output_key", &mut self.faults),
@@ -33,7 +33,7 @@ impl Reader<'_> {
                 None
             }
         };
-        // An error of a schema is reported once: no value is checked against it.
+        // A fault of a schema is reported once, so no value is checked against the schema.
         let is_text = fields.value("output_schema").is_none();
         let (form, key_of): (AnswerForm, fn(String) -> Key) = match self.output(&mut fields) {
             Some(OutputType::Type { output, key }) if output.schema.is_some() => {
@@ -41,7 +41,7 @@ impl Reader<'_> {
             }
             Some(OutputType::Schema(schema)) => (AnswerForm::Schema(schema), |key| Key::any(&key)),
             None if !is_text => (AnswerForm::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
-            _ => (AnswerForm::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
+            _ => (AnswerForm::Schema(Arc::new(json!({"type": "string"}))), Key::typed::<String>),
         };
         let by = fields.text("by", &mut self.faults).map(|by| match by {
             "other" => AnsweredBy::Other,
@@ -73,18 +73,18 @@ impl Reader<'_> {
             Some(key) => Await::with_form(name, key_of(key.to_owned()), question, form, by)
                 .with_timeout(timeout, default)
                 .into_agent(),
-            // Without a key that can be read, nothing is known of what it writes.
-            None => super::agent::unknown(&name),
+            // The written key of an agent without a readable key is unknown.
+            None => super::agent::stub_agent(&name),
         }
     }
 }
 
-/// A length of time as `workflow!` reads it.
-fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Diagnostic>) -> Option<Duration> {
+/// Reads a duration, in the syntax of `workflow!`.
+fn timeout(fields: &mut ConfigFields<'_>, faults: &mut Vec<Diagnostic>) -> Option<Duration> {
     let text = fields.text("timeout", faults)?;
     let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";
     let fact = match millis(text) {
-        Some(0) => format!("a timeout of zero leaves nobody the time to answer; {help}"),
+        Some(0) => format!("the timeout is zero; {help}"),
         Some(millis) => return Some(Duration::from_millis(millis)),
         None => format!("{text:?} is no length of time; {help}"),
     };

@@ -1,22 +1,23 @@
-//! The callbacks that a config names.
+//! Callbacks in a config.
 
-use super::agent::Reader;
-use super::fields::{Fields, below, unresolved};
+use super::agent::ConfigReader;
+use super::fields::{ConfigFields, join_place, unresolved_fact};
 use super::registry::Callbacks;
 use crate::check::Check;
 use serde_json::Value;
 
-/// Adds those of a kind from what is registered under a name; whether there are any.
+/// A function that adds the callbacks of one kind from a registry entry, and returns whether the
+/// entry has any.
 pub(super) type Add = fn(into: &mut Callbacks, from: &Callbacks) -> bool;
 
-/// The fields of every agent.
-pub(super) const OF_AGENTS: [(&str, Add); 2] = [
+/// The callback fields of every agent.
+pub(super) const AGENT_CALLBACKS: [(&str, Add); 2] = [
     ("before_agent_callbacks", |into, from| into.agent.add_before(&from.agent)),
     ("after_agent_callbacks", |into, from| into.agent.add_after(&from.agent)),
 ];
 
-/// The fields of an LLM agent besides.
-pub(super) const OF_LLM: [(&str, Add); 6] = [
+/// The additional callback fields of an LLM agent.
+pub(super) const LLM_CALLBACKS: [(&str, Add); 6] = [
     ("before_model_callbacks", |into, from| into.model.add_before(&from.model)),
     ("after_model_callbacks", |into, from| into.model.add_after(&from.model)),
     ("on_model_error_callbacks", |into, from| into.model.add_on_error(&from.model)),
@@ -25,18 +26,19 @@ pub(super) const OF_LLM: [(&str, Add); 6] = [
     ("on_tool_error_callbacks", |into, from| into.tool.add_on_error(&from.tool)),
 ];
 
-impl Reader<'_> {
-    /// The callbacks of an agent, in the order of their lists.
+impl ConfigReader<'_> {
+    /// Reads the callbacks of an agent, in the order of their lists.
     pub(super) fn callbacks(
         &mut self,
         kinds: &[(&'static str, Add)],
         into: &mut Callbacks,
-        fields: &mut Fields<'_>,
+        fields: &mut ConfigFields<'_>,
     ) {
         for (field, add) in kinds {
             let list = fields.place_of(field);
             for (at, value) in fields.list(field, &mut self.faults).into_iter().flatten().enumerate() {
-                let Some((name, place)) = self.named(value, below(&list, &format!("[{at}]")), "callback")
+                let Some((name, place)) =
+                    self.reference(value, join_place(&list, &format!("[{at}]")), "callback")
                 else {
                     continue;
                 };
@@ -51,7 +53,7 @@ impl Reader<'_> {
                     }
                     None => {
                         let fact = format!("the registry has no callback `{name}`");
-                        let fact = unresolved(&fact, name, registered.keys().map(String::as_str));
+                        let fact = unresolved_fact(&fact, name, registered.keys().map(String::as_str));
                         self.fault(Check::FieldUnknown, place, &fact);
                     }
                 }
@@ -59,8 +61,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A name, or an object that holds one, with its place.
-    pub(super) fn named<'v>(
+    /// Reads a name, or an object that contains one, and returns it with its place.
+    pub(super) fn reference<'v>(
         &mut self,
         value: &'v Value,
         place: String,
@@ -69,11 +71,11 @@ impl Reader<'_> {
         match value {
             Value::String(name) => Some((name, place)),
             Value::Object(all) => {
-                let mut fields = Fields::new(all, place);
+                let mut fields = ConfigFields::new(all, place);
                 let place = fields.place_of("name");
                 let name = fields.text("name", &mut self.faults);
                 if all.get("name").is_none() {
-                    let fact = format!("a {what} has no name; help: say which one, as in `{{name: NAME}}`");
+                    let fact = format!("a {what} has no name; help: write one, as in `{{name: NAME}}`");
                     self.fault(Check::Syntax, &*place, &fact);
                 }
                 fields.finish(&format!("a reference to a {what}"), &mut self.faults);
@@ -81,8 +83,8 @@ impl Reader<'_> {
             }
             other => {
                 let fact = format!(
-                    "a {what} is {}; help: expected its name",
-                    crate::runtime::tool::schema::shown(other)
+                    "a {what} is {}; help: write its name",
+                    crate::runtime::tool::schema::describe_value(other)
                 );
                 self.fault(Check::Syntax, place, &fact);
                 None

@@ -1,22 +1,23 @@
-//! The fields of an object, read with their places. What is not asked for is unknown.
+//! [`ConfigFields`]: the fields of an object with their places. A field that the reader does not
+//! request is reported as unknown.
 
 use crate::check::{Check, Diagnostic};
-use crate::runtime::tool::schema::shown;
+use crate::runtime::tool::schema::describe_value;
 use adk_spec::__private::limit_diagnostic;
 use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// The fields of an agent or of a part of one.
-pub(super) struct Fields<'v> {
+/// The fields of an agent or of a part of an agent.
+pub(super) struct ConfigFields<'v> {
     all: &'v Map<String, Value>,
     /// The place of the object; empty for the root.
     pub(super) place: String,
     asked: Vec<&'static str>,
 }
 
-/// The place of something below another.
-pub(super) fn below(place: &str, inner: &str) -> String {
+/// Returns the place of an inner value.
+pub(super) fn join_place(place: &str, inner: &str) -> String {
     if place.is_empty() || place.ends_with(' ') || inner.starts_with('[') {
         format!("{place}{inner}")
     } else {
@@ -24,18 +25,18 @@ pub(super) fn below(place: &str, inner: &str) -> String {
     }
 }
 
-/// What is wrong at a place.
+/// Creates a fault at a place.
 pub(super) fn fault(check: Check, place: String, fact: &str) -> Diagnostic {
     Diagnostic::new(check, "", fact).at(place)
 }
 
-impl<'v> Fields<'v> {
+impl<'v> ConfigFields<'v> {
     pub(super) fn new(all: &'v Map<String, Value>, place: impl Into<String>) -> Self {
         Self { all, place: place.into(), asked: Vec::new() }
     }
 
     pub(super) fn place_of(&self, field: &str) -> String {
-        below(&self.place, field)
+        join_place(&self.place, field)
     }
 
     pub(super) fn value(&mut self, field: &'static str) -> Option<&'v Value> {
@@ -45,8 +46,8 @@ impl<'v> Fields<'v> {
         self.all.get(field).filter(|value| !value.is_null())
     }
 
-    /// The value as a type, or that it is of another.
-    fn typed<T>(
+    /// Reads a value as a type, or reports that the value has another type.
+    fn read_as<T>(
         &mut self,
         field: &'static str,
         expected: &str,
@@ -56,21 +57,21 @@ impl<'v> Fields<'v> {
         let value = self.value(field)?;
         let read = read(value);
         if read.is_none() {
-            let fact = format!("`{field}` is {}; help: expected {expected}", shown(value));
+            let fact = format!("`{field}` is {}; help: write {expected}", describe_value(value));
             faults.push(fault(Check::Syntax, self.place_of(field), &fact));
         }
         read
     }
 
     pub(super) fn text(&mut self, field: &'static str, faults: &mut Vec<Diagnostic>) -> Option<&'v str> {
-        self.typed(field, "a string", faults, Value::as_str)
+        self.read_as(field, "a string", faults, Value::as_str)
     }
 
     pub(super) fn boolean(&mut self, field: &'static str, faults: &mut Vec<Diagnostic>) -> Option<bool> {
-        self.typed(field, "true or false", faults, Value::as_bool)
+        self.read_as(field, "true or false", faults, Value::as_bool)
     }
 
-    /// A number from a range.
+    /// Reads a number from a range.
     pub(super) fn number(
         &mut self,
         field: &'static str,
@@ -78,7 +79,7 @@ impl<'v> Fields<'v> {
         expected: &str,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<f64> {
-        self.typed(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
+        self.read_as(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
     }
 
     pub(super) fn list(
@@ -86,7 +87,7 @@ impl<'v> Fields<'v> {
         field: &'static str,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<&'v Vec<Value>> {
-        self.typed(field, "a list", faults, Value::as_array)
+        self.read_as(field, "a list", faults, Value::as_array)
     }
 
     pub(super) fn object(
@@ -94,21 +95,21 @@ impl<'v> Fields<'v> {
         field: &'static str,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<&'v Map<String, Value>> {
-        self.typed(field, "an object", faults, Value::as_object)
+        self.read_as(field, "an object", faults, Value::as_object)
     }
 
-    /// A whole number that is 0 or more and not too large for its type.
+    /// Reads a whole number that is 0 or more and fits its type.
     pub(super) fn whole<T: TryFrom<i128>>(
         &mut self,
         field: &'static str,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<T> {
-        self.typed(field, "a whole number, 0 or more", faults, |value| {
+        self.read_as(field, "a whole number, 0 or more", faults, |value| {
             integer(value).filter(|number| *number >= 0).and_then(|number| T::try_from(number).ok())
         })
     }
 
-    /// A limit of a block: 1 or more. One that is wrong counts as one that is there.
+    /// Reads a limit of a block, 1 or more. A wrong limit is reported and counts as present.
     pub(super) fn limit(
         &mut self,
         field: &'static str,
@@ -116,7 +117,7 @@ impl<'v> Fields<'v> {
         faults: &mut Vec<Diagnostic>,
     ) -> Option<u32> {
         self.value(field)?;
-        let Some(number) = self.typed(field, "a whole number, 1 or more", faults, integer) else {
+        let Some(number) = self.read_as(field, "a whole number, 1 or more", faults, integer) else {
             return Some(1);
         };
         match u32::try_from(number) {
@@ -128,11 +129,11 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Says which fields nobody asked for.
+    /// Reports the fields that the reader has not requested.
     pub(super) fn finish(self, what: &str, faults: &mut Vec<Diagnostic>) {
         for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
             let help = match nearest(field, self.asked.iter().copied()) {
-                None => format!("it has {}", listed(self.asked.iter().copied())),
+                None => format!("use {}", list_names(self.asked.iter().copied())),
                 Some(near) => format!("did you mean `{near}`?"),
             };
             let fact = format!("{what} has no field `{field}`; help: {help}");
@@ -145,15 +146,21 @@ fn integer(value: &Value) -> Option<i128> {
     value.as_number().and_then(serde_json::Number::as_i128)
 }
 
-/// A name that has to be one of those that are known.
-pub(super) fn unresolved<'k>(fact: &str, name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+/// Returns the message for a name that is not a known name.
+pub(super) fn unresolved_fact<'k>(
+    fact: &str,
+    name: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> String {
     match (nearest(name, known.clone()), known.clone().next()) {
-        (None, None) => format!("{fact}; help: the registry has none"),
-        (None, Some(_)) => format!("{fact}; help: there is {}", listed(known)),
+        (None, None) => format!("{fact}; help: add it to the registry"),
+        (None, Some(_)) => format!("{fact}; help: use {}", list_names(known)),
         (Some(near), _) => format!("{fact}; help: did you mean `{near}`?"),
     }
 }
 
-fn listed<'k>(names: impl Iterator<Item = &'k str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+/// Lists the names to choose from.
+fn list_names<'k>(names: impl Iterator<Item = &'k str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    if let [name] = &*names { name.clone() } else { format!("one of {}", names.join(", ")) }
 }

@@ -1,4 +1,4 @@
-//! What a config refers to by name.
+//! [`Registry`]: the values that a config refers to by name.
 
 use crate::agents::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
 use crate::builders::build::item::{IntoAgent, SubAgent};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a config refers to by name: tools, agents, models, and other configs.
+/// The values that a config refers to by name: tools, agents, models, and other configs.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -38,7 +38,7 @@ pub struct Registry {
     pub(super) outputs: BTreeMap<String, OutputType>,
 }
 
-/// The callbacks of one name.
+/// The callbacks with one name.
 #[derive(Clone, Default)]
 pub(super) struct Callbacks {
     pub(super) agent: AgentCallbacks,
@@ -53,7 +53,8 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry of the built-in tools `exit_loop`, `load_artifacts`, `load_memory` and `preload_memory`.
+    /// Creates a registry with the built-in tools `exit_loop`, `load_artifacts`, `load_memory` and
+    /// `preload_memory`.
     pub fn new() -> Self {
         let (tools, agents, models, documents, callbacks, outputs) = Default::default();
         let registry = Self { tools, agents, models, documents, callbacks, outputs };
@@ -61,14 +62,14 @@ impl Registry {
         registry.tool(load_memory::default()).tool(preload_memory::default())
     }
 
-    /// A tool under its own name; one of that name that was there is replaced.
+    /// Adds a tool under its own name. The tool replaces an earlier tool with that name.
     #[must_use]
     pub fn tool(mut self, tool: impl DynTool) -> Self {
         self.tools.insert(tool.meta().name.to_owned(), Arc::new(tool));
         self
     }
 
-    /// An agent of any kind under its own name.
+    /// Adds an agent of any kind under its own name.
     #[must_use]
     pub fn agent(mut self, agent: impl IntoAgent) -> Self {
         let agent = agent.into_agent();
@@ -76,14 +77,16 @@ impl Registry {
         self
     }
 
-    /// A model by value, or another name for one. A name that is not here is looked up by the runner.
+    /// Adds a model by value, or another name for a model. The runner looks up names that the
+    /// registry does not have.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>, model: impl Into<ModelRef>) -> Self {
         self.models.insert(name.into(), model.into());
         self
     }
 
-    /// Callbacks of agents and blocks, which `before_agent_callbacks` and `after_agent_callbacks` name.
+    /// Adds callbacks of agents and blocks for `before_agent_callbacks` and
+    /// `after_agent_callbacks`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -109,22 +112,23 @@ impl Registry {
         self
     }
 
-    /// Callbacks of model calls, which `before_model_callbacks`, `after_model_callbacks` and `on_model_error_callbacks`
-    /// name.
+    /// Adds callbacks of model calls for `before_model_callbacks`, `after_model_callbacks` and
+    /// `on_model_error_callbacks`.
     #[must_use]
     pub fn model_callbacks(mut self, name: impl Into<String>, callbacks: ModelCallbacks) -> Self {
         self.callbacks.entry(name.into()).or_default().model = callbacks;
         self
     }
 
-    /// Callbacks of tool calls, which `before_tool_callbacks`, `after_tool_callbacks` and `on_tool_error_callbacks` name.
+    /// Adds callbacks of tool calls for `before_tool_callbacks`, `after_tool_callbacks` and
+    /// `on_tool_error_callbacks`.
     #[must_use]
     pub fn tool_callbacks(mut self, name: impl Into<String>, callbacks: ToolCallbacks) -> Self {
         self.callbacks.entry(name.into()).or_default().tool = callbacks;
         self
     }
 
-    /// A type of answers, which `output_schema` names.
+    /// Adds a type of answers for `output_schema`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -140,18 +144,18 @@ impl Registry {
     where
         T: JsonSchema + Serialize + DeserializeOwned + 'static,
     {
-        self.outputs.insert(name.into(), OutputType::of::<T>());
+        self.outputs.insert(name.into(), OutputType::from_type::<T>());
         self
     }
 
-    /// A JSON schema of answers, which `output_schema` names.
+    /// Adds a JSON schema of answers for `output_schema`.
     #[must_use]
     pub fn output_schema(mut self, name: impl Into<String>, schema: Value) -> Self {
         self.outputs.insert(name.into(), OutputType::Schema(Arc::new(schema)));
         self
     }
 
-    /// Another config, which `config_path` names.
+    /// Adds another config for `config_path`.
     #[must_use]
     pub fn document(mut self, path: impl Into<String>, config: Value) -> Self {
         self.documents.insert(path.into(), config);

@@ -1,4 +1,4 @@
-//! The callbacks of an LLM agent that is made at run time.
+//! Callbacks of an LLM agent that is built at run time.
 
 use super::LlmAgentBuilder;
 use crate::runtime::callback::{
@@ -19,7 +19,7 @@ impl LlmAgentBuilder {
         on_tool_error(impl OnToolError<M>),
     }
 
-    /// The callbacks that a config names.
+    /// Sets the callbacks of a config.
     pub(in crate::builders::build) fn callbacks(
         mut self,
         agent: AgentCallbacks,

@@ -1,4 +1,4 @@
-//! What the answer of an agent has to be.
+//! [`OutputType`]: the form of an agent's answer.
 
 use crate::agents::llm::OutputKey;
 use crate::spec::Key;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::any::TypeId;
 use std::sync::Arc;
 
-/// What an answer has to be.
+/// The form of an agent's answer.
 #[derive(Clone)]
 pub(in crate::builders::build) enum OutputType {
     Type { output: OutputKey, key: fn(String) -> Key },
@@ -17,8 +17,9 @@ pub(in crate::builders::build) enum OutputType {
 }
 
 impl OutputType {
-    /// `String` is text as it is.
-    pub(in crate::builders::build) fn of<T: JsonSchema + Serialize + DeserializeOwned + 'static>() -> Self {
+    /// Returns the form for a Rust type. `String` means plain text.
+    pub(in crate::builders::build) fn from_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>()
+    -> Self {
         let is_text = TypeId::of::<T>() == TypeId::of::<String>();
         let output = if is_text { OutputKey::text("") } else { OutputKey::json::<T>("") };
         Self::Type { output, key: Key::read_as::<T> }

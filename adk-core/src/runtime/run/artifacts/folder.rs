@@ -1,6 +1,6 @@
 //! [`FolderArtifacts`]: artifacts as files in a folder.
 
-use super::folder_names::{component, push, unescaped};
+use super::folder_names::{component, push, unescape};
 use super::{ArtifactStore, StoredPart, is_of_user};
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, panic};
@@ -22,27 +22,30 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// # }
 /// ```
 ///
-/// **Each version is one file**, `APP/USER/sessions/SESSION/NAME/VERSION`, or `APP/USER/user/NAME/VERSION` for names that
-/// begin with `user:`. It holds a line of JSON that describes the part ([`StoredPart`]), then the bytes of inline data.
-/// Names may be any text: they are escaped so that no path leaves the folder, and no two are one on file systems that do not
-/// tell upper from lower case. The limit is that of paths, on Linux 4,096 bytes for all of them together.
+/// **Each version is one file**, `APP/USER/sessions/SESSION/NAME/VERSION`, or
+/// `APP/USER/user/NAME/VERSION` for names that begin with `user:`. The file holds a line of JSON
+/// that describes the part ([`StoredPart`]), then the bytes of inline data. Names may be any text.
+/// They are escaped, so that no path leaves the folder, and two names differ also on file systems
+/// that ignore case. The limit is that of paths, on Linux 4,096 bytes for all names together.
 ///
-/// **A version is whole or not there.** It is written in `tmp`, brought to the disk, and then linked to the first number that
-/// is free. A process that dies before that leaves its file in `tmp`, where it may be deleted while no store has the folder
-/// open. The file system has to know hard links, as FAT and exFAT do not.
+/// **A version is complete or absent.** The store writes it in `tmp`, syncs it to the disk, and
+/// then links it to the first free number. A process that dies before that leaves its file in
+/// `tmp`, where the file may be deleted while no store has the folder open. The file system must
+/// support hard links, which FAT and exFAT do not.
 ///
-/// **Files stay until they are deleted** with [`delete`](ArtifactStore::delete): this store does not learn that a session was
-/// deleted elsewhere. Its files are those that [`list`](ArtifactStore::list) gives and whose names do not begin with `user:`.
+/// **Files stay until they are deleted** with [`delete`](ArtifactStore::delete), because this store
+/// does not learn that a session was deleted in another store. The files of a session are those in
+/// the result of [`list`](ArtifactStore::list) whose names do not begin with `user:`.
 #[derive(Clone, Debug)]
 pub struct FolderArtifacts {
     root: PathBuf,
 }
 
 impl FolderArtifacts {
-    /// Artifacts in that folder, which is made when it is not there.
+    /// Opens a folder of artifacts, and creates it if it does not exist.
     ///
     /// # Errors
-    /// Of kind [`ErrorKind::Store`], when it cannot be made or written to.
+    /// [`ErrorKind::Store`], when the folder cannot be created or written to.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let open = || {
@@ -53,17 +56,17 @@ impl FolderArtifacts {
             fs::remove_dir(this.scratch()?)?;
             Ok(this)
         };
-        open().map_err(|error| failed("open the folder", folder, error))
+        open().map_err(|error| to_error("open the folder", folder, error))
     }
 
-    /// The folder of the versions of a file.
+    /// Returns the folder of the versions of a file.
     fn folder(&self, session: &SessionKey, name: &str) -> PathBuf {
         let mut path = self.owner(session, is_of_user(name));
         push(&mut path, name);
         path
     }
 
-    /// The folder of the files of a session or its user.
+    /// Returns the folder of the files of a session or its user.
     fn owner(&self, session: &SessionKey, is_user: bool) -> PathBuf {
         let mut path = self.root.clone();
         push(&mut path, &session.app);
@@ -77,7 +80,7 @@ impl FolderArtifacts {
         path
     }
 
-    /// Does this on the pool for work that blocks.
+    /// Executes blocking work on the thread pool for it.
     fn blocking<T: Send + 'static>(
         &self,
         what: String,
@@ -85,20 +88,20 @@ impl FolderArtifacts {
     ) -> BoxFuture<'_, Result<T>> {
         Box::pin(async move {
             let this = self.clone();
-            match panic::blocking(move || work(&this)).await {
-                Ok(done) => done.map_err(|error| failed(&what, &self.root, error)),
-                Err(panic) => Err(failed(&what, &self.root, io::Error::other(panic))),
+            match panic::run_blocking(move || work(&this)).await {
+                Ok(done) => done.map_err(|error| to_error(&what, &self.root, error)),
+                Err(panic) => Err(to_error(&what, &self.root, io::Error::other(panic))),
             }
         })
     }
 
-    /// A folder that nobody else writes to, in this process or another.
+    /// Creates a folder for the writes of one call, in this process or another.
     fn scratch(&self) -> io::Result<PathBuf> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let all = self.root.join("tmp");
         fs::create_dir_all(&all)?;
         loop {
-            // On a folder that is shared over a network, two processes may have one number.
+            // On a network file system, processes of two machines may have the same id.
             let own = all.join(format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed)));
             match fs::create_dir(&own) {
                 Ok(()) => return Ok(own),
@@ -111,7 +114,7 @@ impl FolderArtifacts {
     fn save(&self, folder: &Path, part: &StoredPart) -> io::Result<u32> {
         let scratch = self.scratch()?;
         let version = self.write(&scratch.join("part"), folder, part);
-        // What is left of it takes room, and does no harm.
+        // Remaining files take space, but do no harm.
         let _ = fs::remove_dir_all(&scratch);
         version
     }
@@ -126,7 +129,8 @@ impl FolderArtifacts {
         loop {
             match fs::create_dir_all(folder) {
                 Ok(()) => {}
-                // It was there, and was deleted before anybody could see that it is a folder.
+                // Another process deleted the folder before `create_dir_all` could see that it is a
+                // folder.
                 Err(error) if error.kind() == Io::AlreadyExists && !folder.is_file() => continue,
                 Err(error) => return Err(error),
             }
@@ -136,10 +140,10 @@ impl FolderArtifacts {
                     latest.checked_add(1).ok_or_else(|| io::Error::other("there are too many versions"))?
                 }
             };
-            // A link does not replace what is there, so of two processes one gets the number.
+            // A link does not replace a file, so only one of two processes gets the number.
             match fs::hard_link(draft, folder.join(version.to_string())) {
                 Ok(()) => {
-                    // Other processes may have made the folders above a moment ago.
+                    // Other processes may have created the folders above a moment ago.
                     folder
                         .ancestors()
                         .take_while(|above| above.starts_with(&self.root))
@@ -147,14 +151,14 @@ impl FolderArtifacts {
                     return Ok(version);
                 }
                 Err(error) if error.kind() == Io::AlreadyExists => {}
-                // The file was deleted with its folder, unless it is the draft that is gone.
+                // The folder was deleted, unless the draft itself does not exist.
                 Err(error) if error.kind() == Io::NotFound && draft.exists() => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// All versions at once, so that a process that dies leaves none of them.
+    /// Deletes all versions at once, so that a process that dies does not leave a part of them.
     fn delete(&self, folder: &Path) -> io::Result<()> {
         let scratch = self.scratch()?;
         let deleted = match fs::rename(folder, scratch.join("deleted")) {
@@ -213,20 +217,20 @@ impl ArtifactStore for FolderArtifacts {
     }
 }
 
-/// The names of what is in a folder; none when it is not there.
+/// Returns the names of the entries of a folder. A folder that does not exist has no entries.
 fn entries(folder: &Path) -> io::Result<Vec<String>> {
     match fs::read_dir(folder) {
-        // A name that is no text is none of ours.
+        // This store writes only names that are valid UTF-8.
         Ok(all) => all
             .filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose())
             .collect(),
-        // A file of another program is no folder.
+        // A file at this path belongs to another program.
         Err(error) if matches!(error.kind(), Io::NotFound | Io::NotADirectory) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
-/// The versions in the folder of a file, in no order.
+/// Returns the versions in the folder of a file, in any order.
 fn versions(folder: &Path) -> io::Result<impl Iterator<Item = u32> + use<>> {
     let version = |name: String| name.parse::<u32>().ok().filter(|version| version.to_string() == name);
     Ok(entries(folder)?.into_iter().filter_map(version))
@@ -253,20 +257,21 @@ fn parse(bytes: Vec<u8>) -> Result<Part> {
     let Some((json, data)) = parts else {
         let message = "an artifact cannot be read: its file does not begin with a line of JSON";
         return Err(Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-            .with_help("was it written by another program?"));
+            .with_help("check whether another program wrote it"));
     };
     StoredPart { json: json.to_owned(), data: Some(data.into()) }.into_part()
 }
 
-/// The files below a folder, whose names begin with what was read on the way there.
+/// Adds the names of the files below a folder. `before` is the beginning of the names, from the
+/// folders above.
 fn names(folder: &Path, before: &str, all: &mut Vec<String>) -> io::Result<()> {
     for entry in entries(folder)? {
-        let Some((held, goes_on)) = component(&entry) else { continue };
+        let Some((held, continues)) = component(&entry) else { continue };
         let (text, inside) = (format!("{before}{held}"), folder.join(&entry));
-        if goes_on {
+        if continues {
             names(&inside, &text, all)?;
-        } else if let Some(name) = unescaped(&text)
-            // A save that was cut off leaves a folder without versions.
+        } else if let Some(name) = unescape(&text)
+            // An interrupted save leaves a folder without versions.
             && latest(&inside)?.is_some()
         {
             all.push(name);
@@ -275,27 +280,27 @@ fn names(folder: &Path, before: &str, all: &mut Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// Brings to the disk which files a folder has.
+/// Syncs the entries of a folder to the disk.
 fn sync(folder: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened as a file.
+    // Only Unix can open a folder as a file.
     if !cfg!(unix) {
         return Ok(());
     }
     match File::open(folder) {
         Ok(folder) => folder.sync_all(),
-        // It was deleted meanwhile.
+        // Another process has deleted the folder.
         Err(error) if error.kind() == Io::NotFound => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-fn failed(what: &str, folder: &Path, error: io::Error) -> Error {
+fn to_error(what: &str, folder: &Path, error: io::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.kind() {
         Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => (Kind::Full, "make room on the disk"),
-        Io::PermissionDenied | Io::ReadOnlyFilesystem => (Kind::ReadOnly, "the folder has to be writable"),
+        Io::PermissionDenied | Io::ReadOnlyFilesystem => (Kind::ReadOnly, "make the folder writable"),
         Io::InvalidFilename => (Kind::Other, "choose a shorter name"),
-        _ => (Kind::Other, "look at the folder, its disk and its file system, which has to know hard links"),
+        _ => (Kind::Other, "check the folder, its disk and its file system, which must support hard links"),
     };
     let message = format!("`{}`: failed to {what}: {error}", folder.display());
     Error::new(ErrorKind::Store(kind), message).with_help(help).with_source(error)

@@ -1,23 +1,26 @@
-//! Names of anything as paths. No two names have one path, and no path leaves the folder that it is pushed to, on any file
-//! system: what is written are lower case letters, digits and a few signs of ASCII.
+//! Encodes any name as a path. Two names never have the same path, and no path leaves the folder
+//! that it is pushed to, on any file system. Paths contain only lower case letters, digits and a
+//! few ASCII signs.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// The most of a name that one component holds. File systems that encrypt names take 143 characters, others 255.
+/// The longest part of a name in one component. File systems that encrypt names allow 143
+/// characters, others 255.
 const MOST: usize = 128;
 
-/// What a component begins with: it is none of `.`, `..` and the devices of Windows (`con`), it is not empty, and it differs
-/// from the folders that a store makes for itself.
+/// The first character of each component. With it a component differs from `.`, from `..`, from
+/// devices of Windows (`con`), from the empty name, and from the folders that a store creates for
+/// itself.
 const FIRST: char = '_';
 
-/// What a component ends with when the name goes on in the next. So the path of one name is never that of a folder on the
-/// way to another.
+/// The last character of a component that does not complete its name. The path of one name is
+/// therefore never a folder on the path to another.
 const MORE: char = '+';
 
-/// Adds a name to a path, as one component or, when it is long, as several.
+/// Adds a name to a path, as one component or, if it is long, as several.
 pub(super) fn push(path: &mut PathBuf, name: &str) {
-    let text = escaped(name);
+    let text = escape(name);
     let mut rest = &*text;
     while rest.len() > MOST {
         let (head, tail) = rest.split_at(MOST);
@@ -27,14 +30,15 @@ pub(super) fn push(path: &mut PathBuf, name: &str) {
     path.push(format!("{FIRST}{rest}"));
 }
 
-/// What a component holds of a name, and whether the name goes on; `None` when it is no component of a name.
+/// Returns the part of a name in a component, and whether the name continues; `None` if the text
+/// does not encode a part of a name.
 pub(super) fn component(text: &str) -> Option<(&str, bool)> {
     let text = text.strip_prefix(FIRST)?;
     Some(text.strip_suffix(MORE).map_or((text, false), |head| (head, true)))
 }
 
-/// The name that these components encode; `None` when they encode no name.
-pub(super) fn unescaped(text: &str) -> Option<String> {
+/// Decodes the name of these components; `None` if they do not encode a name.
+pub(super) fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -43,22 +47,23 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
             byte => byte,
         });
     }
-    // A file of another program may look alike: only what is written here is a name.
-    String::from_utf8(bytes).ok().filter(|name| escaped(name) == text)
+    // A file of another program may look similar. Only the output of `escaped` is a name.
+    String::from_utf8(bytes).ok().filter(|name| escape(name) == text)
 }
 
 fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Upper case is escaped, since some file systems do not tell it from lower case; Windows drops a dot at the end.
-fn escaped(name: &str) -> String {
+/// Escapes a name. Upper case is escaped because some file systems ignore case, and a final dot
+/// because Windows drops it.
+fn escape(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for (at, byte) in name.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => text.push(char::from(byte)),
             b'.' if at + 1 < name.len() => text.push('.'),
-            // Writing to a string cannot fail.
+            // A write to a string cannot fail.
             _ => drop(write!(text, "%{byte:02x}")),
         }
     }
@@ -79,18 +84,19 @@ mod tests {
 
     fn name(path: &Path) -> Option<String> {
         let mut text = String::new();
-        let mut goes_on = true;
+        let mut continues = true;
         for part in path.components() {
-            assert!(goes_on, "nothing comes after the end of a name: {path:?}");
+            assert!(continues, "nothing comes after the end of a name: {path:?}");
             let (held, more) = component(part.as_os_str().to_str()?)?;
             text.push_str(held);
-            goes_on = more;
+            continues = more;
         }
-        assert!(!goes_on, "{path:?} has no end");
-        unescaped(&text)
+        assert!(!continues, "{path:?} has no end");
+        unescape(&text)
     }
 
-    /// Names that file systems treat alike, refuse, or take for paths, and random ones of such pieces.
+    /// Returns names that file systems confuse, reject or read as paths, and random combinations of
+    /// them.
     fn names() -> Vec<String> {
         let pieces = [
             "",
@@ -134,7 +140,7 @@ mod tests {
         for _ in 0..20_000 {
             all.push((0..=below(6)).map(|_| pieces[below(pieces.len())]).collect());
         }
-        // Around the length of a component, and longer than any.
+        // Lengths around that of one component and of two, and longer ones.
         for length in (MOST - 3..MOST + 4).chain(2 * MOST - 3..2 * MOST + 4).chain([1_000]) {
             all.extend(["a", "A", ".", "+", "_", "\0"].map(|piece| piece.repeat(length)));
         }
@@ -155,16 +161,16 @@ mod tests {
             assert_eq!(self::name(&path).as_ref(), Some(&name));
             assert_eq!(paths.entry(path).or_insert_with(|| name.clone()), &name);
         }
-        // No name lies on the way to another.
+        // A path is never a folder on the path to another name.
         for path in paths.keys() {
             assert!(path.ancestors().skip(1).all(|above| !paths.contains_key(above)), "{path:?}");
         }
     }
 
     #[test]
-    fn what_others_have_left_is_no_name() {
+    fn a_file_of_another_program_has_no_name() {
         for text in ["A", "%41%", "%4", "%4A", "%61", "a.", "%ff", "a b", "%+1", "é"] {
-            assert_eq!(unescaped(text), None, "{text}");
+            assert_eq!(unescape(text), None, "{text}");
         }
         for text in ["a", "", ".DS_Store", "tmp"] {
             assert_eq!(component(text), None, "{text}");

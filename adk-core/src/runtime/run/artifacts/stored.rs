@@ -1,13 +1,13 @@
-//! [`StoredPart`]: a part as stores keep it, as JSON with its bytes beside.
+//! [`StoredPart`]: the form of a part in a store, as JSON and separate bytes.
 
 use crate::store::engine::{from_text, to_text};
 use crate::{Blob, Error, ErrorKind, Part, Result, StoreErrorKind};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A part in the form in which a store keeps it: JSON text, and the bytes of [`Part::InlineData`] beside it as they are.
-/// It comes back exactly, which JSON alone would not do: base64 makes bytes a third larger, and a [`Part::Other`] may
-/// look like a part of another kind.
+/// The form of a part in a store: JSON text, and the bytes of [`Part::InlineData`] next to it. The
+/// part can be restored exactly. JSON alone would not allow that: base64 makes bytes a third
+/// larger, and a [`Part::Other`] may look like a part of another kind.
 ///
 /// ```
 /// # use adk_core as adk;
@@ -21,18 +21,18 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPart {
-    /// ADK's JSON of the part, without the bytes of inline data; a part of another kind is under `other`. It
-    /// contains no line break and no NUL character.
+    /// ADK's JSON of the part, without the bytes of inline data. A part of another kind is under
+    /// `other`. The text contains neither a line break nor a NUL character.
     pub json: String,
     /// The bytes of inline data.
     pub data: Option<Arc<[u8]>>,
 }
 
 impl StoredPart {
-    /// The form of a part.
+    /// Converts a part to its stored form.
     ///
     /// # Errors
-    /// When the part could not be read again: its values are nested too deep.
+    /// When the part could not be read again, because its values are nested too deep.
     pub fn new(part: &Part) -> Result<Self> {
         match part {
             Part::InlineData(blob) => {
@@ -42,16 +42,16 @@ impl StoredPart {
             Part::Text(_) | Part::Thought(_) | Part::FileData(_) => {
                 Ok(Self { json: to_text(part)?, data: None })
             }
-            Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::readable(to_text(part)?),
+            Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::check_readable(to_text(part)?),
             Part::Other(fields) => {
                 let fields = Value::Object((**fields).clone());
-                Self::readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
+                Self::check_readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
             }
         }
     }
 
-    /// A part that holds values, which may be nested deeper than is read.
-    fn readable(json: String) -> Result<Self> {
+    /// Checks that the values of a part are not nested too deep to be read again.
+    fn check_readable(json: String) -> Result<Self> {
         if let Err(error) = from_text::<Value>(&json, "the part") {
             let message =
                 format!("a part cannot be stored, since it could not be read again: {}", error.message());
@@ -61,10 +61,10 @@ impl StoredPart {
         Ok(Self { json, data: None })
     }
 
-    /// The part.
+    /// Restores the part.
     ///
     /// # Errors
-    /// Of kind [`StoreErrorKind::Corrupt`], when it is not what [`new`](Self::new) gives.
+    /// [`StoreErrorKind::Corrupt`], when the JSON is not an output of [`new`](Self::new).
     pub fn into_part(self) -> Result<Part> {
         match from_text(&self.json, "an artifact")? {
             Part::InlineData(blob) => {
@@ -75,9 +75,9 @@ impl StoredPart {
                 Some(Value::Object(fields)) => Ok(Part::Other(Box::new(fields))),
                 _ => Err(Error::new(
                     ErrorKind::Store(StoreErrorKind::Corrupt),
-                    "an artifact cannot be read: it is of no known kind",
+                    "an artifact cannot be read: its kind is unknown",
                 )
-                .with_help("was it written by another program?")),
+                .with_help("check whether another program wrote it")),
             },
             part => Ok(part),
         }

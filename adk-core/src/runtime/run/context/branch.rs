@@ -1,4 +1,5 @@
-//! The contexts of branches and elements, and the end of a branch in the middle of its agent.
+//! The contexts of branches and elements, and [`Cut`], which ends a branch in the middle of its
+//! agent.
 
 use super::{Context, Frame};
 use crate::runtime::run::{KeyScope, Overlay, Run};
@@ -8,29 +9,30 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 impl Context {
-    /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK. `index` is its number in the
-    /// order of the source.
+    /// Creates the context of a branch of the parallel block at this path: `outer.block.child`, as
+    /// in ADK. `index` is the number of the branch in source order.
     pub(crate) fn for_branch(&self, index: u32, child: &str) -> Self {
         let mut own = self.split(Some(&[self.frame.path.name(), ".", child]));
         own.frame.path = self.frame.path.in_branch(index);
         own
     }
 
-    /// A context for steps of the block at this path that run in no branch of their own: `outer/try_1#2`.
-    pub(crate) fn apart(&self, at: At) -> Self {
+    /// Creates a context for steps of the block at this path that have no branch of their own:
+    /// `outer/try_1#2`.
+    pub(crate) fn for_steps(&self, at: At) -> Self {
         let mut own = self.split(None);
         own.frame.path = self.frame.path.with(at);
         own.frame.author.clone_from(&self.frame.author);
         own
     }
 
-    /// The keys that can have been written, with one more.
+    /// Returns the keys that can have been written, with one more.
     pub(crate) fn known_with(&self, key: &str) -> Option<Arc<[Box<str>]>> {
         self.known.as_ref().map(|known| known.iter().cloned().chain([key.into()]).collect())
     }
 
-    /// A context for an element of the `each` at this path: `outer.each_1[3]`.
-    pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
+    /// Creates the context of an element of the `each` at this path: `outer.each_1[3]`.
+    pub(crate) fn for_element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
         let mut own = self.split(Some(&[self.frame.path.name(), &format!("[{index}]")]));
         own.frame.path = self.frame.path.with(At::Item(index));
         own.frame.author.clone_from(&self.frame.author);
@@ -38,7 +40,7 @@ impl Context {
         own
     }
 
-    /// `branch` is what it adds to the name of the branch.
+    /// Copies the context. `branch` is appended to the name of the branch.
     fn split(&self, branch: Option<&[&str]>) -> Self {
         self.run.outbox().live.fetch_add(1, Relaxed);
         let branch = match (&self.branch, branch) {
@@ -53,27 +55,29 @@ impl Context {
             states: self.states.clone(),
             branch,
             instance: self.instance.clone(),
-            above: self.above.clone(),
+            inherited: self.inherited.clone(),
             meter: self.meter.clone(),
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
             is_addressable: self.is_addressable,
-            seek: None,
+            search: None,
             cut: None,
             trace: self.trace.clone(),
             written: Vec::new(),
         }
     }
 
-    /// While branches run, the context they were forked from is not something that could go on.
-    pub(crate) fn joining(&self) -> Joining<'_> {
+    /// Stops counting this context as live while its branches run, because the context cannot
+    /// continue before them.
+    pub(crate) fn join_branches(&self) -> Joining<'_> {
         self.run.outbox().live.fetch_sub(1, Relaxed);
         Joining(&self.run)
     }
 }
 
-/// Ends a branch of a parallel block in the middle of its agent: an escalate of a direct child, as ADK has it.
+/// The end of a branch of a parallel block by an escalate of a direct child, in the middle of the
+/// agent, as in ADK.
 #[derive(Debug)]
 pub(crate) struct Cut {
     block: Path,
@@ -81,13 +85,13 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// A branch of the parallel block at that path.
+    /// Creates the cut of a branch of the parallel block at that path.
     pub(crate) fn new(block: Path) -> Arc<Self> {
         Arc::new(Self { block, by: OnceLock::new() })
     }
 
-    /// Who has ended the branch.
-    pub(crate) fn by(&self) -> Option<&Path> {
+    /// Returns the path of the agent that ended the branch.
+    pub(crate) fn ended_by(&self) -> Option<&Path> {
         self.by.get()
     }
 
@@ -97,15 +101,15 @@ impl Cut {
         }
     }
 
-    /// Never comes back where the branch has ended: it is about to be dropped.
-    pub(super) async fn look(&self, frame: &Frame) {
+    /// Never returns if this agent has ended the branch, whose future is about to be dropped.
+    pub(super) async fn wait_if_ended(&self, frame: &Frame) {
         if self.by.get() == Some(&frame.path) {
             std::future::pending().await
         }
     }
 }
 
-/// Gives the parent of branches back its place among those that could go on.
+/// Counts the parent of branches as live again when it is dropped.
 pub(crate) struct Joining<'a>(&'a Run);
 
 impl Drop for Joining<'_> {

@@ -1,32 +1,34 @@
 //! The way of an event from an agent to the store and to the consumer.
 
 use super::{Context, Cut, Frame};
-use crate::runtime::run::place::{Placing, drafted, take_temp};
+use crate::runtime::run::origin::{EventOrigin, draft_event, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::Event;
-use crate::store::outbox::Taken;
+use crate::store::outbox::TakenFuture;
 use crate::{BoxFuture, EventId, Name, Result, depth};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
 impl Context {
-    /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
+    /// Commits an event, delivers it, and returns its id after the consumer has taken the event.
     ///
-    /// So the next line of the agent sees its state, a slow consumer slows the run, and dropping the stream
-    /// cancels it here. A partial event is handed on and not stored.
+    /// After the emit the agent sees the written state. A slow consumer slows the run down, and
+    /// dropping the stream cancels the run here. A partial event is delivered but not stored.
     ///
     /// # Errors
-    /// When the store fails, a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or it writes a key
-    /// that was not announced, as with [`State::set`](crate::State::set).
+    /// When the store fails, a value of the event is nested deeper than
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH), or the event writes a key that was not announced, as with
+    /// [`State::set`](crate::State::set).
     pub fn emit(&mut self, mut event: Event) -> impl Future<Output = Result<EventId>> + Send {
-        self.placing().place(&mut event);
-        // No `async fn`: its future, and that of each caller, would hold the event, which is large.
+        self.origin().place(&mut event);
+        // This is not an `async fn`: its future, and that of each caller, would hold the large
+        // event.
         Emit::New(self, Arc::new(event))
     }
 
-    /// Begins an emit: nearly always there is nothing to wait for but the consumer.
+    /// Begins an emit. The usual emit then waits only for the consumer.
     #[inline]
     fn start(&mut self, event: Arc<Event>) -> Emit<'_> {
         if let Some(announced) = self.event_rules()
@@ -53,7 +55,7 @@ impl Context {
         let draft = if self.run.services.plugins.is_empty() {
             self.draft(event)?
         } else {
-            *Box::pin(self.shown(event)).await?
+            *Box::pin(self.show_to_plugins(event)).await?
         };
         let id = self.begin(draft).await?;
         self.look_at_cut().await;
@@ -62,15 +64,17 @@ impl Context {
 
     async fn look_at_cut(&self) {
         if let Some(cut) = &self.cut {
-            cut.look(&self.frame).await;
+            cut.wait_if_ended(&self.frame).await;
         }
     }
 
-    /// Shows an event to the plugins; the event of a plugin replaces it. That of the user was shown as a message.
+    /// Shows an event to the plugins, and replaces it by the event of a plugin. Plugins have seen
+    /// an event of the user as a message already.
     ///
-    /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
-    /// run is taken up again, so nothing of what they do there may stay.
-    async fn shown(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
+    /// Plugins see the writes of the event, and the event commits their own writes. Partial events
+    /// are not shown again when the run is resumed, so all writes of plugins at a partial event are
+    /// dropped.
+    async fn show_to_plugins(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
@@ -79,8 +83,8 @@ impl Context {
         for plugin in services.plugins.iter() {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
-            let mut cx = self.callback();
-            cx.refuse_updates("where an event is shown that is not committed");
+            let mut cx = self.callback_context();
+            cx.refuse_updates("in `Plugin::on_event`, which has no slot for it");
             cx.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
             let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
@@ -90,7 +94,7 @@ impl Context {
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
-                self.give_back(cx);
+                self.end_callback(cx);
                 let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value));
                 event
                     .actions
@@ -101,9 +105,9 @@ impl Context {
                 }
             }
             let Event { id, timestamp, partial, .. } = *draft.event;
-            // Its keys are stored keys already.
-            let placing = Placing { scope: None, ..self.placing() };
-            let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
+            // The keys of this event are stored keys already.
+            let origin = EventOrigin { scope: None, ..self.origin() };
+            let given = origin.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
             draft.event = given.event;
             draft.temp.extend(given.temp);
             if is_last {
@@ -113,36 +117,40 @@ impl Context {
         Ok(draft)
     }
 
-    /// An event that is the record of the call that makes it: one commit for both.
+    /// Emits the event that `work` returns. The stored event is also the record of the call, so
+    /// both need one commit.
     ///
-    /// When the run is taken up again and the event is stored, the call is not made. As with [`step`](Self::step) the
-    /// work owns what it needs; its error is not recorded, so the call is made again then.
+    /// When the run is resumed and the event is stored, the call is not made again. As with
+    /// [`step`](Self::step) the work owns its inputs. An error of the work is not recorded, so a
+    /// resumed run makes the call again.
     ///
     /// # Errors
-    /// Those of the work, or when the store fails.
+    /// The errors of the work, or when the store fails.
     pub async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        self.emit_made(work, false).await
+        self.emit_work(work, false).await
     }
 
-    /// The same for an event whose keys are stored keys already.
+    /// Emits the event of a call as [`emit_call`](Self::emit_call) does. The keys of the event are
+    /// stored keys already.
     pub(crate) async fn emit_stored<W>(&mut self, work: W) -> Result<EventId>
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        self.emit_made(work, true).await
+        self.emit_work(work, true).await
     }
 
-    async fn emit_made<W>(&mut self, work: W, is_stored_keys: bool) -> Result<EventId>
+    async fn emit_work<W>(&mut self, work: W, is_stored_keys: bool) -> Result<EventId>
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
-        // Plugins see an event before it is committed; one of a run inside of another is not stored. Then the call has a
-        // record of its own, under the number of its event, so that plugins may come and go while a run waits.
+        // Plugins see an event before it is committed, and an event of a nested run is not stored.
+        // In both cases the call has a record of its own, under the number of its event. Plugins
+        // may therefore be added and removed while a run waits.
         let key =
             StepKey::new(self.run.id, self.frame.path.clone(), CallKind::Event, "event", self.frame.emits);
         let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
@@ -157,20 +165,20 @@ impl Context {
         if let Some(settled) = self.run.settle(&self.frame.path) {
             settled.await?;
         }
-        let (mut placing, rules) = (self.placing(), self.event_rules().cloned());
-        placing.scope.take_if(|_| is_stored_keys);
+        let (mut origin, rules) = (self.origin(), self.event_rules().cloned());
+        origin.scope.take_if(|_| is_stored_keys);
         let pending = std::mem::take(&mut self.overlay);
         let work = async move {
             let event = work.await?;
-            rules.map_or(Ok(()), |rules| rules.check_event(&event, &placing.path))?;
-            placing.draft(event, pending)
+            rules.map_or(Ok(()), |rules| rules.check_event(&event, &origin.path))?;
+            origin.draft(event, pending)
         };
         let id = self.commit(Body::Call(Box::pin(work))).await?;
         self.look_at_cut().await;
         Ok(id)
     }
 
-    /// Hands a partial event on, or begins a commit.
+    /// Delivers a partial event, or begins a commit.
     #[inline]
     fn begin(&mut self, draft: Draft) -> Emit<'_> {
         if draft.event.partial {
@@ -180,14 +188,14 @@ impl Context {
                 cut.note(&event, &self.frame);
             }
             let outbox = self.run.outbox();
-            return Emit::Handed(event.id, outbox.taken(outbox.push(event)));
+            return Emit::Handed(event.id, outbox.until_taken(outbox.push(event)));
         }
         if self.run.is_in_memory && self.run.replay.is_none() {
-            // Without a slot: the engine would do nothing else.
+            // This commit needs no slot: an engine in memory would only append the event.
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
             let Self { run, scope, frame, written, cut, .. } = self;
-            return handed(stored, run, scope.as_deref(), cut.as_deref(), frame, written);
+            return deliver(stored, run, scope.as_deref(), cut.as_deref(), frame, written);
         }
         self.commit(Body::Ready(draft))
     }
@@ -197,24 +205,24 @@ impl Context {
         let path = self.frame.path.clone();
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let passed = replay.map(|replay| replay.pass_summaries(&path, &body)).unwrap_or_default();
-        // A slot is used up when it is asked for, also by an emit that is cancelled.
+        // The number is used up even if the emit is cancelled.
         let nth = self.frame.emits + passed.end - passed.start;
         self.frame.emits = nth + 1;
         let Self { run, scope, frame, written, cut, .. } = self;
         let run: &Arc<Run> = run;
         let (scope, cut) = (scope.as_deref(), cut.as_deref());
-        let mut handed = move |stored| handed(stored, run, scope, cut, frame, written);
+        let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
             let stored = replay::commit(run.clone(), path, nth, passed, body);
-            return Emit::Later(Box::pin(async move { handed(stored.await?).await }));
+            return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
         match run.engine.commit(run.slot(path, nth), body) {
-            Reply::Ready(stored) => stored.map_or_else(|error| Emit::Ready(Some(Err(error))), handed),
-            Reply::Later(stored) => Emit::Later(Box::pin(async move { handed(stored.await?).await })),
+            Reply::Ready(stored) => stored.map_or_else(|error| Emit::Ready(Some(Err(error))), deliver),
+            Reply::Later(stored) => Emit::Later(Box::pin(async move { deliver(stored.await?).await })),
         }
     }
 
-    /// Adds what was set since the last event.
+    /// Adds the pending writes.
     #[inline]
     fn draft(&mut self, mut event: Arc<Event>) -> Result<Draft> {
         if event.partial {
@@ -225,11 +233,11 @@ impl Context {
             return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);
-        drafted(event, self.scope.as_deref(), &self.frame.path, pending)
+        draft_event(event, self.scope.as_deref(), &self.frame.path, pending)
     }
 
-    fn placing(&self) -> Placing {
-        Placing {
+    fn origin(&self) -> EventOrigin {
+        EventOrigin {
             author: self.author().clone(),
             branch: self.branch.clone(),
             path: self.frame.path.clone(),
@@ -238,12 +246,13 @@ impl Context {
         }
     }
 
-    /// The same in a future of its own, where many would carry it and few need it: workflows may be nested deep.
+    /// Emits an event with a boxed future, because deeply nested workflows would carry the large
+    /// future of a rare event.
     pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
         Box::pin(self.emit(event))
     }
 
-    /// Commits what was set or saved since the last event, if anything was.
+    /// Commits the pending writes and saved artifacts, if there are any.
     pub(crate) async fn flush(&mut self) -> Result<()> {
         if self.overlay.is_empty() {
             return Ok(());
@@ -252,11 +261,11 @@ impl Context {
     }
 }
 
-/// An emit on its way. By hand, since each event is one: it is small, and polled directly.
+/// The future of an emit. It is written by hand to stay small, because each event polls one.
 enum Emit<'a> {
     New(&'a mut Context, Arc<Event>),
-    /// Its event waits for the consumer.
-    Handed(EventId, Taken<'a>),
+    /// The event waits for the consumer.
+    Handed(EventId, TakenFuture<'a>),
     Later(BoxFuture<'a, Result<EventId>>),
     /// The result, until it is taken.
     Ready(Option<Result<EventId>>),
@@ -280,8 +289,9 @@ impl Future for Emit<'_> {
     }
 }
 
-/// Remembers what a committed event did in this turn, and waits for the consumer when it is delivered.
-fn handed<'a>(
+/// Records the effects of a committed event in its turn, and waits for the consumer if the event is
+/// delivered.
+fn deliver<'a>(
     stored: Stored,
     run: &'a Run,
     scope: Option<&KeyScope>,
@@ -290,14 +300,14 @@ fn handed<'a>(
     written: &mut Vec<Name>,
 ) -> Emit<'a> {
     let Stored { place, event, temp, ticket } = stored;
-    run.saw(place);
+    run.note_place(place);
     frame.escalated |= event.actions.escalates();
     if let Some(cut) = cut {
         cut.note(&event, frame);
     }
     for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
         if let Some(scope) = scope {
-            scope.wrote(key);
+            scope.mark_written(key);
         }
         if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
             written.push(key.clone());
@@ -305,7 +315,7 @@ fn handed<'a>(
     }
     for key in event.unwritten() {
         if let Some(scope) = scope {
-            scope.unwrote(key);
+            scope.mark_unwritten(key);
         }
         written.retain(|written| *written != *key);
     }
@@ -314,7 +324,7 @@ fn handed<'a>(
         run.set_temp(key, value);
     }
     match ticket {
-        Some(ticket) => Emit::Handed(id, run.outbox().taken(ticket)),
+        Some(ticket) => Emit::Handed(id, run.outbox().until_taken(ticket)),
         None => Emit::Ready(Some(Ok(id))),
     }
 }

@@ -1,47 +1,50 @@
-//! The turn of an agent or the round of a loop: its place, its counters, entry and exit.
+//! [`Frame`]: the turn of an agent or the round of a loop, with its place, counters, entry and
+//! exit.
 
 use super::Context;
 use crate::models::model::Usage;
-use crate::runtime::run::{AnnouncedKeys, CallCounts, Seat};
+use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
-/// What belongs to one turn of one agent or one round of one loop.
+/// The data of one turn of an agent, or of one round of a loop.
 pub(crate) struct Frame {
     pub(crate) path: Path,
-    /// Its name with that of the instance around it, `second::critic`; without one the last of the path.
+    /// The name of the agent with that of the enclosing instance, `second::critic`. Without an
+    /// instance, the last name of the path is the author.
     pub(crate) author: Option<Name>,
     pub(super) emits: u32,
     /// The calls that this turn has made.
     pub(crate) calls: CallCounts,
-    /// What the agent that runs may write.
+    /// The keys that the current agent may write.
     pub(crate) announced: Option<AnnouncedKeys>,
-    /// An event of this turn escalated.
+    /// Whether an event of this turn escalated.
     pub(crate) escalated: bool,
-    /// Nobody is asked after this turn.
+    /// Whether callbacks and plugins after this turn are skipped.
     pub(crate) ends_unasked: bool,
-    /// Where in [`Context::written`] this turn's keys begin.
+    /// The index in [`Context::written`] of the first key of this turn.
     pub(super) first_written: usize,
     rare: Option<Box<RareFrame>>,
 }
 
-/// What few turns have, boxed so that the others do not pay for it: each turn moves a frame five times. Its fields are
-/// those of the [`Frame`].
+/// Fields that few turns need. They are boxed, because each turn moves its frame five times. A
+/// [`Frame`] dereferences to them.
 #[derive(Default)]
 pub(crate) struct RareFrame {
-    /// The first turn of what runs again: what was answered there is not asked again.
+    /// The path of the first turn, if the agent runs again. Questions that were answered in that
+    /// turn are not asked again.
     pub(super) first_turn: Option<Path>,
-    /// A callback of this turn ends the loop of that name.
+    /// The loop that a callback of this turn ends.
     pub(crate) exit_to: Option<Name>,
     pub(crate) unwritten: Option<NothingWritten>,
-    /// Whom the agent may hand over to.
-    pub(crate) seat: Option<Box<Seat>>,
-    /// What the model calls of this turn used.
+    /// The handover targets of the agent.
+    pub(crate) handovers: Option<Box<HandoverState>>,
+    /// The usage of the model calls of this turn.
     pub(crate) usage: Option<Usage>,
 }
 
-/// Why an agent has written nothing, where it knows.
+/// The reason why an agent has written nothing, if the agent knows it.
 pub(crate) struct NothingWritten {
     pub(crate) kind: ErrorKind,
     pub(crate) why: Cow<'static, str>,
@@ -68,7 +71,7 @@ impl Deref for Frame {
     type Target = RareFrame;
     fn deref(&self) -> &RareFrame {
         static NONE: RareFrame =
-            RareFrame { first_turn: None, exit_to: None, unwritten: None, seat: None, usage: None };
+            RareFrame { first_turn: None, exit_to: None, unwritten: None, handovers: None, usage: None };
         self.rare.as_deref().unwrap_or(&NONE)
     }
 }
@@ -80,72 +83,78 @@ impl DerefMut for Frame {
 }
 
 impl Context {
-    /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
+    /// Enters an agent or a round below. The caller passes the returned frame to
+    /// [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
         self.enter_at(self.frame.path.child(name, at))
     }
 
-    /// Goes to an agent at any place, as [`enter`](Self::enter) does to one below.
+    /// Enters an agent at any path, as [`enter`](Self::enter) does below the current path.
     pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
         let author = self.name_of(path.name());
         let inner = Frame { author, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
     }
 
-    /// The name of an agent with that of the instance around it; `None` outside of instances.
+    /// Returns the name of an agent with that of the enclosing instance; `None` outside of
+    /// instances.
     pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
         self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
-    /// Goes to a round of the loop that this turn is, or to what is outside of its rounds.
+    /// Moves to a round of the current loop, or to its place outside of the rounds.
     pub(crate) fn go_to(&mut self, at: At) {
         self.frame.path = self.frame.path.with(at);
     }
 
-    /// Begins a turn or a round at the current place; the same holds for the result.
-    pub(crate) fn again(&mut self, at: At) -> Frame {
+    /// Begins a turn or a round at the current place. The caller passes the returned frame to
+    /// [`leave`](Self::leave).
+    pub(crate) fn begin_again(&mut self, at: At) -> Frame {
         let path = match at {
             At::Once => self.frame.path.clone(),
             at => self.frame.path.with(at),
         };
         let (author, emits) = (self.frame.author.clone(), self.frame.emits);
         let calls = std::mem::take(&mut self.frame.calls);
-        // What is recorded under one path is counted through.
+        // Calls and events of one path are numbered over all frames.
         let inner = Frame { author, emits, calls, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
     }
 
-    /// Begins another turn of the current agent. What is not in the record comes after all that is.
+    /// Begins another turn of the current agent. A turn that is not in the journal begins after the
+    /// end of the replay.
     pub(crate) async fn take_turn(&mut self, turn: u32) {
         let path = self.frame.path.clone();
         self.frame.first_turn.get_or_insert(path);
         self.go_to(At::Turn(turn));
         (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
-        if let Some(replay) = run.replay.as_ref().filter(|replay| replay.recorded(&self.frame.path) == 0) {
-            replay.rest(&run).await;
+        if let Some(replay) =
+            run.replay.as_ref().filter(|replay| replay.count_recorded(&self.frame.path) == 0)
+        {
+            replay.wait_for_end(&run).await;
         }
     }
 
-    /// Whether something was said at this place that is not in the record.
+    /// Returns whether this turn has emitted an event that is not in the journal.
     pub(crate) fn has_added(&self) -> bool {
-        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.recorded(&self.frame.path));
+        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.count_recorded(&self.frame.path));
         recorded == 0 || self.frame.emits > recorded
     }
 
-    /// Goes back to a turn that was begun [again](Self::again), which counts on from there.
-    pub(crate) fn count_on(&mut self, inner: &mut Frame) {
+    /// Continues the counts of a frame that [`begin_again`](Self::begin_again) began, after leaving it.
+    pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
         (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }
 
-    /// Goes back up; returns what belonged to the turn.
+    /// Returns to the outer frame, and returns the frame of the ended turn.
     pub(crate) fn leave(&mut self, outer: Frame) -> Frame {
         self.written.truncate(self.frame.first_written);
         std::mem::replace(&mut self.frame, outer)
     }
 
-    /// The stored keys that were written in this turn, each once.
-    pub(crate) fn written(&self) -> &[Name] {
+    /// Returns the stored keys that were written in this turn, each once.
+    pub(crate) fn written_keys(&self) -> &[Name] {
         self.written.get(self.frame.first_written..).unwrap_or_default()
     }
 }

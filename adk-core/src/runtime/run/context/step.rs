@@ -1,12 +1,13 @@
-//! Side effects: what is done once, and answered from the record when the run is taken up again.
+//! [`Context::step`] and other recorded calls: side effects that are done once, and answered from
+//! their record when the run is resumed.
 
 use super::Context;
 use crate::depth::{self, TooDeep};
 use crate::encode::EncodeError;
 use crate::runtime::run::Run;
-use crate::runtime::run::record::{self, RecordOf};
+use crate::runtime::run::record::{self, RecordSubject};
 use crate::store::engine::{CallInputs, CallKind, StepKey, is_failure};
-use crate::store::outbox::Counted;
+use crate::store::outbox::CountGuard;
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
@@ -15,16 +16,19 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 impl Context {
-    /// A side effect: done once, recorded, and answered from the record when the run is taken up again.
+    /// Does a side effect once, and records its result. When the run is resumed, the record answers
+    /// the call.
     ///
-    /// It is numbered where it is called, so several can be joined. The work owns what it needs.
+    /// The step is numbered where it is called, so several steps can be joined. The work owns its
+    /// inputs.
     ///
-    /// A call that fails is made again when the run is resumed. If the agent handles the error and goes on, that error is
-    /// the result from then on.
+    /// A call that fails is made again when the run is resumed. If the agent handles the error and
+    /// continues, that error is the result from then on.
     ///
     /// # Errors
-    /// The error of the work. A result that is recorded has to have a form in JSON, as with [`State::set`](crate::State::set),
-    /// and may not be nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// The error of the work. A recorded result must have a form in JSON, as with
+    /// [`State::set`](crate::State::set), and may not be nested deeper than
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH).
     pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
     where
         N: Into<Name>,
@@ -35,7 +39,8 @@ impl Context {
         perform(self.run.clone(), key, CallInputs::default(), depth::check, work)
     }
 
-    /// The same for a record of values that were looked at one by one, such as a call with what it left.
+    /// Makes a recorded call whose values were checked one by one, such as a tool call with its
+    /// writes.
     pub(crate) fn recorded_call<T, W>(
         &mut self,
         kind: CallKind,
@@ -51,17 +56,17 @@ impl Context {
         perform(self.run.clone(), key, inputs, depth::check_record, work)
     }
 
-    /// The flow of the current agent, if it has finished before. Its events are applied, and it
-    /// does not run again.
-    pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
+    /// Returns the flow of the current agent, if it has finished before. The recorded events of the
+    /// agent are applied, and it does not run again.
+    pub(crate) fn replay_finished(&mut self) -> BoxFuture<'_, Option<Flow>> {
         Box::pin(async move {
             let run = self.run.clone();
-            let (done, keys) = run.replay.as_ref()?.finished(&run, &self.frame.path).await?;
-            run.skipped(done.usage);
-            self.count_again(&done.usage, 0);
+            let (done, keys) = run.replay.as_ref()?.replay_finished(&run, &self.frame.path).await?;
+            run.count_skipped(done.usage);
+            self.count_replayed(&done.usage, 0);
             for key in keys {
                 if let Some(scope) = &self.scope {
-                    scope.wrote(&key);
+                    scope.mark_written(&key);
                 }
                 self.written.push(key);
             }
@@ -69,8 +74,9 @@ impl Context {
         })
     }
 
-    /// A call that has calls of its own: it is made here and not by the engine, which records those one by one, and the
-    /// result once it is there. `work` gets what they are recorded under.
+    /// Makes a call that makes recorded calls itself. The engine records the inner calls one by
+    /// one, and the result at the end. `work` gets the name under which the inner calls are
+    /// recorded.
     pub(crate) fn call_of_calls<T, W>(
         &mut self,
         kind: CallKind,
@@ -85,17 +91,17 @@ impl Context {
         let (run, key) = (self.run.clone(), self.call_key(kind, name));
         let work = work(Name::from(key.call().to_string()));
         async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
-            if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
-                record::fits(&record, &key, &inputs)?;
-                return record::read(record, RecordOf::Step(&key.name));
+            let _busy = CountGuard::new(&run.outbox().in_flight);
+            if let Some(record) = run.recorded_result(&key).filter(|record| !is_failure(record)) {
+                record::check_inputs(&record, &key, &inputs)?;
+                return record::read(record, RecordSubject::Step(&key.name));
             }
             let given = work.await;
             perform(run.clone(), key, inputs, depth::check_record, std::future::ready(given)).await
         }
     }
 
-    /// The key of a wait.
+    /// Numbers a wait, and returns its key.
     pub(super) fn wait_key(&mut self, name: Name) -> StepKey {
         let key = self.call_key(CallKind::Wait, name);
         match &self.frame.first_turn {
@@ -104,31 +110,31 @@ impl Context {
         }
     }
 
-    /// Numbers a call, and gives its key.
+    /// Numbers a call, and returns its key.
     pub(crate) fn call_key(&mut self, kind: CallKind, name: Name) -> StepKey {
         let index = self.frame.calls.take(kind, &name);
         StepKey::new(self.run.id, self.frame.path.clone(), kind, name, index)
     }
 
-    /// Whether the next call of that kind and name is answered from the record.
+    /// Returns whether the next call of that kind and name is answered from its record.
     pub(crate) fn is_recorded(&self, kind: CallKind, name: &Name) -> bool {
         self.is_recorded_as(kind, name, self.frame.calls.next(kind, name))
     }
 
-    /// Whether the call of that kind, name and number is answered from the record.
+    /// Returns whether the call of that kind, name and number is answered from its record.
     pub(crate) fn is_recorded_as(&self, kind: CallKind, name: &Name, index: u32) -> bool {
         let key = || StepKey::new(self.run.id, self.frame.path.clone(), kind, name.clone(), index);
         self.run.has_record() && self.run.is_answered(&key())
     }
 
-    /// The inputs of a call, made only where calls are recorded.
+    /// Returns the inputs of a call. They are only made if the engine records calls.
     pub(crate) fn inputs(&self, make: impl FnOnce() -> CallInputs) -> CallInputs {
         if self.run.engine.records() { make() } else { CallInputs::default() }
     }
 }
 
-/// Does the work of a step, or takes its result from the record. The record of a call that has failed is no result: the
-/// work is done again. What `check` refuses is a failure.
+/// Does the work of a step, or reads its result from the record. The record of a failed call is not
+/// a result: the work is done again. A result that `check` rejects is a failure.
 pub(crate) async fn perform<T, W>(
     run: Arc<Run>,
     key: StepKey,
@@ -140,19 +146,24 @@ where
     T: Serialize + DeserializeOwned + Send + 'static,
     W: Future<Output = Result<T>> + Send + 'static,
 {
-    let _busy = Counted::new(&run.outbox().in_flight);
+    let _busy = CountGuard::new(&run.outbox().in_flight);
     if !run.engine.records() {
         return work.await;
     }
-    let call =
-        Arc::new(Call { kind: key.kind, name: key.name.clone(), inputs, check, attempt: Mutex::default() });
+    let call = Arc::new(CallRecorder {
+        kind: key.kind,
+        name: key.name.clone(),
+        inputs,
+        check,
+        attempt: Mutex::default(),
+    });
     let made = call.clone();
-    let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::of(&value)))) });
-    record::read(recorded(&run, key, &call, work).await?, RecordOf::Step(&call.name))
+    let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::from_value(&value)))) });
+    record::read(call_record(&run, key, &call, work).await?, RecordSubject::Step(&call.name))
 }
 
-/// What the record of a call is made of, beside its result.
-struct Call {
+/// The parts of the record of a call, without its result.
+struct CallRecorder {
     kind: CallKind,
     name: Name,
     inputs: CallInputs,
@@ -163,49 +174,51 @@ struct Call {
 #[derive(Default)]
 struct Attempt {
     number: u32,
-    /// A record has no source of an error. Who makes the call gets the error as it is.
+    /// The original error. The caller gets it, because a record does not contain the source of an
+    /// error.
     error: Option<Error>,
 }
 
-impl Call {
+impl CallRecorder {
     fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
         let what = format_args!("the result of step `{}`", self.name);
         let record = given.and_then(|encoded| {
-            let record = encoded.map_err(|error| error.named(ErrorKind::NotJson, what))?;
+            let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
             (self.check)(&record).map_err(|deep| deep.error(what))?;
-            Ok(record::of_call(record, self.kind, &self.inputs))
+            Ok(record::from_call(record, self.kind, &self.inputs))
         });
         record.unwrap_or_else(|error| {
             let mut attempt = lock(&self.attempt);
-            let failure = record::failure(&error, attempt.number);
+            let failure = record::from_failure(&error, attempt.number);
             attempt.error = Some(error);
             failure
         })
     }
 }
 
-/// The record of a call: the one that is there, or that of the work. In a box, as there may be many calls at a time, and
-/// without the types of the call, so that it is compiled once.
-fn recorded<'a>(
+/// Returns the record of a call, either the stored record or that of the work. The future is boxed,
+/// because many calls may run at a time. The types of the call are erased, so that this function is
+/// compiled once.
+fn call_record<'a>(
     run: &'a Run,
     key: StepKey,
-    call: &'a Call,
+    call: &'a CallRecorder,
     work: BoxFuture<'static, Result<Value>>,
 ) -> BoxFuture<'a, Result<Value>> {
     Box::pin(async move {
         if let Some(settled) = run.settle(&key.path) {
             settled.await?;
         }
-        match run.recorded(&key) {
+        match run.recorded_result(&key) {
             Some(record) if !is_failure(&record) => {
-                record::fits(&record, &key, &call.inputs)?;
+                record::check_inputs(&record, &key, &call.inputs)?;
                 return Ok(record);
             }
             failed => lock(&call.attempt).number = failed.as_ref().map_or(0, record::attempt) + 1,
         }
         let record = run.engine.step(run.claim, key.clone(), work).await?;
         if is_failure(&record) {
-            run.failed(key, record.clone());
+            run.record_failure(key, record.clone());
             if let Some(error) = lock(&call.attempt).error.take() {
                 return Err(error);
             }

@@ -1,4 +1,5 @@
-//! Futures that run in their span, so that spans and log lines of the code of users belong to it.
+//! [`in_span`]: futures that run in their span, so that spans and log lines of user code belong to
+//! it.
 
 use super::TraceSpan;
 use crate::BoxFuture;
@@ -22,13 +23,14 @@ impl<T> Future for InSpan<'_, T> {
 }
 
 impl TraceSpan {
-    /// Makes the span current until what this returns is dropped; one that is not open yet stays so.
+    /// Makes the span current until the returned guard is dropped. A span that is not open yet
+    /// stays closed.
     pub(crate) fn enter(&self) -> Option<tracing::span::Entered<'_>> {
         self.span.get().map(tracing::Span::enter)
     }
 }
 
-/// The same future in its span. Without one, it is the future itself.
+/// Executes a future in its span. Without a span, the future itself is returned.
 pub(crate) fn in_span<'a, T: 'a>(span: Option<Arc<TraceSpan>>, future: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
     match span {
         Some(span) => Box::pin(InSpan { future, span }),

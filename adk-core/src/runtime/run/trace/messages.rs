@@ -1,10 +1,10 @@
-//! What is said, in the JSON that OpenTelemetry's conventions have for it.
+//! [`messages`]: messages in the JSON of OpenTelemetry's conventions.
 
 use crate::model::FinishReason;
 use crate::{Content, Part, Role};
 use serde_json::{Value, json};
 
-/// A list of messages as JSON text. `finish` is the end of an answer.
+/// Formats a list of messages as JSON text. `finish` is the end of an answer.
 pub(crate) fn messages<'a>(contents: impl IntoIterator<Item = &'a Content>, finish: Option<&str>) -> String {
     let messages = contents.into_iter().map(|content| {
         let parts: Vec<_> = content.parts.iter().map(part).collect();
@@ -17,7 +17,7 @@ pub(crate) fn messages<'a>(contents: impl IntoIterator<Item = &'a Content>, fini
     Value::Array(messages.collect()).to_string()
 }
 
-/// A system instruction as JSON text.
+/// Formats a system instruction as JSON text.
 pub(crate) fn instructions(text: &str) -> String {
     json!([{"type": "text", "content": text}]).to_string()
 }
@@ -30,7 +30,7 @@ fn role(content: &Content) -> &'static str {
     }
 }
 
-/// Bytes stay out: a span is no place for them.
+/// Formats a part without its bytes, which do not belong in a span.
 fn part(part: &Part) -> Value {
     match part {
         Part::Text(text) => json!({"type": "text", "content": text}),
@@ -51,7 +51,7 @@ fn part(part: &Part) -> Value {
     }
 }
 
-/// Why a model stopped, as the conventions call it.
+/// Returns the finish reason of a model by its name in the conventions.
 pub(crate) fn finish_reason(reason: &FinishReason) -> String {
     match reason {
         FinishReason::Stop => "stop".to_owned(),
@@ -67,7 +67,7 @@ mod tests {
     use crate::{FunctionCall, FunctionResponse};
 
     #[test]
-    fn what_is_said_has_the_form_of_the_conventions() {
+    fn messages_have_the_form_of_the_conventions() {
         let args = json!({"city": "Bern"}).as_object().cloned().unwrap();
         let call =
             FunctionCall { id: "1".into(), name: "weather".into(), args: args.clone(), ..Default::default() };
@@ -77,7 +77,7 @@ mod tests {
             Content::new(Role::Model, vec![Part::from(call)]),
             Content::new(Role::User, vec![Part::from(answer)]),
         ];
-        let told: Value = serde_json::from_str(&messages(&contents, None)).unwrap();
+        let actual: Value = serde_json::from_str(&messages(&contents, None)).unwrap();
         let expected = json!([
             {"role": "user", "parts": [
                 {"type": "text", "content": "Hi"},
@@ -90,7 +90,7 @@ mod tests {
                 {"type": "tool_call_response", "id": "1", "response": {"city": "Bern"}},
             ]},
         ]);
-        assert_eq!(told, expected);
+        assert_eq!(actual, expected);
         let answer: Value = serde_json::from_str(&messages(&[Content::model("Yes")], Some("stop"))).unwrap();
         assert_eq!(answer[0]["finish_reason"], "stop");
     }

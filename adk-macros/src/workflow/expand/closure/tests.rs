@@ -10,7 +10,7 @@ fn expanded(written: &str) -> Option<String> {
 
 #[test]
 fn closures_return_answers() {
-    let read = "#[allow(unreachable_code)]let__ends=of_tool(&__returned);__ends.before_tool(__ends.read(__returned))";
+    let read = "#[allow(unreachable_code)]let__ends=tool_return(&__returned);__ends.before_tool(__ends.read(__returned))";
     for (written, expected) in [
         ("|_, _| None", format!("|_,_|{{let__returned=None;{read}}}")),
         ("(|_, _| None)", format!("(|_,_|{{let__returned=None;{read}}})")),
@@ -19,16 +19,18 @@ fn closures_return_answers() {
         ("|_, _| -> A { return b }", format!("|_,_|{{let__returned=(||->A{{returnb}})();{read}}}")),
         (
             "async |_, _| None",
-            format!("|_,_|later(asyncmove{{let__returned=asyncmove{{None}}.await;{read}.await}})"),
+            format!("|_,_|box_body(asyncmove{{let__returned=asyncmove{{None}}.await;{read}.await}})"),
         ),
         (
             "|_, c| { a(); async { c } }",
-            format!("|_,c|{{a();later(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"),
+            format!("|_,c|{{a();box_body(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"),
         ),
         ("{ let a = b; |_, _| a }", format!("{{leta=b;move|_,_|{{let__returned=a;{read}}}}}")),
         (
             "|_, c: &mut C| c",
-            format!("|_,__given_1|{{letc:&mutC=(given)((__given_1,).0);{{let__returned=c;{read}}}}}"),
+            format!(
+                "|_,__given_1|{{letc:&mutC=(typed_parameter)((__given_1,).0);{{let__returned=c;{read}}}}}"
+            ),
         ),
     ] {
         assert_eq!(expanded(written), Some(format!("add_before_tool(to,{expected});")), "{written}");
@@ -37,7 +39,7 @@ fn closures_return_answers() {
 
 #[test]
 fn other_expressions_are_not_closures() {
-    assert_eq!(expanded("make()").as_deref(), Some("to.before(made(make));"));
+    assert_eq!(expanded("make()").as_deref(), Some("to.before(make_callback(make));"));
     for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
         assert_eq!(expanded(written), None, "{written}");
     }

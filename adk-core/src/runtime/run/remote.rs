@@ -1,4 +1,4 @@
-//! Runs, and branches of a run, that execute in another process.
+//! Runs that another process drives, and remote branches of a run.
 
 use super::{KeyScope, Run, RunConfig, Services};
 use crate::encode::to_json;
@@ -9,11 +9,11 @@ use crate::{BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The report of a branch, when it has come back.
-pub(crate) type Report = BoxFuture<'static, Result<BranchReport>>;
+/// The future report of a remote branch.
+pub(crate) type PendingReport = BoxFuture<'static, Result<BranchReport>>;
 
 impl Run {
-    /// A branch of another run: it begins where that one stood.
+    /// Creates the run of a remote branch, which begins with the state of the run that sent it.
     pub(crate) fn branch(
         task: &BranchTask,
         live: &Arc<Session>,
@@ -22,7 +22,7 @@ impl Run {
         services: Arc<Services>,
     ) -> Self {
         let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
-        let session = Arc::new(live.as_it_was(&task.state, upto));
+        let session = Arc::new(live.restored_at(&task.state, upto));
         let mut run = Self::new(session, engine, config, services);
         run.id = task.run_id;
         run.claim = ClaimId { run_id: task.run_id, epoch: task.epoch };
@@ -36,11 +36,11 @@ impl Run {
         run
     }
 
-    /// The task of a remote branch, without the writes of its scopes.
+    /// Creates the task of a remote branch, without the writes of its scopes.
     pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
-        let state = match self.own() {
-            Some(own) => own.seen(session.state()),
+        let state = match self.own_keys() {
+            Some(own) => own.visible_state(session.state()),
             None => session.state(),
         };
         BranchTask {
@@ -60,45 +60,46 @@ impl Run {
         }
     }
 
-    /// An event is at this place in the log.
-    pub(crate) fn saw(&self, place: u64) {
+    /// Notes that an event is at this place in the log.
+    pub(crate) fn note_place(&self, place: u64) {
         if self.engine.remote().is_some() {
             self.places.fetch_max(place + 1, Relaxed);
         }
     }
 
-    /// A run that another process drives, as it began.
-    pub(crate) fn followed(&mut self, record: &RunRecord) {
+    /// Makes this run follow one that another process drives.
+    pub(crate) fn follow(&mut self, record: &RunRecord) {
         (self.id, self.claim) = (record.run_id, ClaimId::driven_above(record.run_id));
         self.began = record.begins;
     }
 
-    /// What was committed elsewhere before anybody followed here.
-    pub(crate) fn was_told(&self, stored: Stored) {
+    /// Applies an event that the driving process committed before this process followed the run.
+    pub(crate) fn apply_committed(&self, stored: Stored) {
         self.session().append_stored(stored.event);
         stored.temp.into_iter().for_each(|(key, value)| self.set_temp(key, value));
     }
 
-    /// The block of a branch was dropped before the branch came back.
-    pub(crate) fn leave_behind(&self, report: Report, scope: Option<Arc<KeyScope>>) {
+    /// Keeps the report of a remote branch whose block was dropped first.
+    pub(crate) fn keep_report(&self, report: PendingReport, scope: Option<Arc<KeyScope>>) {
         lock(&self.left).push((report, scope));
     }
 
-    /// The branches that were left so far.
-    pub(crate) fn left_behind(&self) -> Vec<(Report, Option<Arc<KeyScope>>)> {
+    /// Takes the reports of remote branches whose blocks were dropped.
+    pub(crate) fn take_reports(&self) -> Vec<(PendingReport, Option<Arc<KeyScope>>)> {
         std::mem::take(&mut *lock(&self.left))
     }
 
-    /// What a branch has committed elsewhere comes into the session here; returns its place in the outbox.
-    pub(crate) fn joined(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
+    /// Adds an event that a remote branch has committed to this session, and returns its place in
+    /// the outbox.
+    pub(crate) fn join_event(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
         let Stored { place, event, temp, .. } = stored;
-        self.saw(place);
-        self.delivery.note(&event, &temp, self.session(), self.own());
+        self.note_place(place);
+        self.delivery.note(&event, &temp, self.session(), self.own_keys());
         self.session().append_stored(event.clone());
         self.delivery.record(&event);
         for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
             if let Some(scope) = scope {
-                scope.wrote(key);
+                scope.mark_written(key);
             }
         }
         for (key, value) in temp.into_iter() {

@@ -1,4 +1,4 @@
-//! Says in an event who made it, where and in which run.
+//! [`EventOrigin`]: the author, path and run that are written into an event.
 
 use super::{KeyScope, Overlay};
 use crate::store::engine::Draft;
@@ -7,8 +7,9 @@ use crate::store::session::Scope;
 use crate::{Name, Path, Result, RunId, secret};
 use std::sync::Arc;
 
-/// Who emits, and where. It owns what it needs, so that the event of a call can be placed where the call is made.
-pub(super) struct Placing {
+/// The origin of an event. The struct owns its fields, so that the event of a call can be completed
+/// where the call is made.
+pub(super) struct EventOrigin {
     pub(super) author: Name,
     pub(super) branch: Option<Arc<str>>,
     pub(super) path: Path,
@@ -16,8 +17,8 @@ pub(super) struct Placing {
     pub(super) scope: Option<Arc<KeyScope>>,
 }
 
-impl Placing {
-    /// Says in an event who made it, where and in which run.
+impl EventOrigin {
+    /// Writes the author, branch, path and run into an event.
     pub(super) fn place(self, event: &mut Event) {
         if event.author.is_empty() {
             event.author = self.author;
@@ -29,22 +30,22 @@ impl Placing {
         event.invocation_id = self.run_id;
     }
 
-    /// The same, and what [`drafted`] does.
+    /// Completes an event, and turns it into a draft as [`draft_event`] does.
     ///
     /// # Errors
-    /// As [`drafted`].
+    /// As [`draft_event`].
     pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Result<Draft> {
         let (scope, path) = (self.scope.clone(), self.path.clone());
         self.place(&mut event);
-        drafted(event.into(), scope.as_deref(), &path, pending)
+        draft_event(event.into(), scope.as_deref(), &path, pending)
     }
 }
 
-/// Turns the keys of an event into stored keys, and adds what was set since the last event.
+/// Turns the keys of an event into stored keys, and adds the pending writes.
 ///
 /// # Errors
-/// When a value of the event is nested too deep. What was set was looked at when it was set.
-pub(super) fn drafted(
+/// When a value of the event is nested too deep. Pending writes were checked when they were set.
+pub(super) fn draft_event(
     event: Arc<Event>,
     scope: Option<&KeyScope>,
     path: &Path,
@@ -73,17 +74,18 @@ pub(super) fn drafted(
     Ok(draft)
 }
 
-/// `temp:` keys and secrets live in the run and never in an event, which says of a secret where.
+/// Takes the `temp:` keys and secrets, which the run keeps. The event keeps only a reference to
+/// each secret.
 pub(super) fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
     let is_temp = |key: &str| Scope::of(key) == Scope::Temp;
     let mut temp = StateDelta::default();
-    if !delta.iter().any(|(key, value)| is_temp(key) || secret::is_in(value)) {
+    if !delta.iter().any(|(key, value)| is_temp(key) || secret::has_secret(value)) {
         return temp;
     }
     for (key, value) in std::mem::take(delta).into_iter() {
         if is_temp(&key) {
             temp.insert(key, value);
-        } else if secret::is_in(&value) {
+        } else if secret::has_secret(&value) {
             let (name, kept) = secret::keep(&key, path);
             temp.insert(name, value);
             delta.insert(key, kept);

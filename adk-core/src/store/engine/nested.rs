@@ -1,4 +1,4 @@
-//! The engine of a run inside of another: that of an agent that is used as a tool.
+//! [`NestedEngine`]: the engine of an agent that runs as a tool inside another run.
 
 use super::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
@@ -10,21 +10,22 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Its events are nobody else's to see, so they stay in memory. Its steps are recorded with those of the run around it,
-/// under the call that it is: `desk/clerk/reviewer:tool.reviewer@1/model@0`.
-pub(crate) struct Within {
+/// The engine of an inner run. Its events are private, so they stay in memory. Its steps are
+/// recorded with the steps of the outer run, under the call of the tool:
+/// `desk/clerk/reviewer:tool.reviewer@1/model@0`.
+pub(crate) struct NestedEngine {
     outer: Arc<dyn Engine>,
     claim: ClaimId,
     call: Name,
 }
 
-impl Within {
-    /// The run inside of that call of that run.
+impl NestedEngine {
+    /// Creates the engine for a call of the outer run.
     pub(crate) fn new(outer: Arc<dyn Engine>, claim: ClaimId, call: Name) -> Self {
         Self { outer, claim, call }
     }
 
-    /// The key in the run around it.
+    /// Returns the key in the outer run.
     pub(crate) fn key(&self, key: &StepKey) -> StepKey {
         let within = match &key.within {
             None => self.call.clone(),
@@ -34,10 +35,10 @@ impl Within {
     }
 }
 
-/// Commits its events.
+/// The engine that commits the events of the inner run.
 const MEMORY: &MemoryEngine = &MemoryEngine;
 
-impl Journal for Within {
+impl Journal for NestedEngine {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         MEMORY.commit(slot, body)
     }
@@ -56,7 +57,7 @@ impl Journal for Within {
     }
 }
 
-impl Engine for Within {
+impl Engine for NestedEngine {
     fn retention(&self) -> Retention {
         self.outer.retention()
     }
@@ -90,7 +91,7 @@ impl Engine for Within {
     }
 }
 
-impl Timers for Within {
+impl Timers for NestedEngine {
     fn sleep(&self, key: StepKey, time: Duration, kind: TimerKind) -> BoxFuture<'static, ()> {
         match self.outer.timers() {
             Some(timers) => timers.sleep(self.key(&key), time, kind),

@@ -1,4 +1,4 @@
-//! Toolsets that are held to a file, which a workflow was compiled with.
+//! [`PinnedToolset`]: a toolset that must match the file that its workflow was compiled with.
 
 use super::{DynTool, Toolset};
 use crate::runtime::run::ReadonlyContext;
@@ -9,30 +9,30 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The most changes in one error.
-const TOLD: usize = 10;
+/// Maximum number of changes in one error.
+const MAX_CHANGES: usize = 10;
 
-/// The most characters of a value in a change.
-const SHOWN: usize = 80;
+/// Maximum number of characters of a value in a change.
+const MAX_VALUE_CHARS: usize = 80;
 
-/// What a file says. The names come first: const evaluation reads them and nothing else.
+/// Content of a toolset file. The names come first: const evaluation reads only them.
 #[derive(Serialize, Deserialize)]
-struct File<'a> {
+struct ToolFile<'a> {
     names: Vec<String>,
-    tools: Vec<Listed<'a>>,
+    tools: Vec<ToolEntry<'a>>,
 }
 
-/// A tool as the model sees it.
+/// Tool as the model sees it.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
-struct Listed<'a> {
+struct ToolEntry<'a> {
     name: String,
     description: String,
     input_schema: Cow<'a, Value>,
 }
 
-impl<'a> Listed<'a> {
-    fn of(tool: &'a dyn DynTool) -> Self {
+impl<'a> ToolEntry<'a> {
+    fn from_tool(tool: &'a dyn DynTool) -> Self {
         let declaration = tool.declaration_dyn();
         Self {
             name: declaration.name.to_string(),
@@ -42,56 +42,60 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The file that holds a toolset to these tools: what `adk mcp pull` writes.
+/// Returns the file that pins a toolset to these tools, as `adk mcp pull` writes it.
 ///
 /// # Errors
-/// When a schema has no form in JSON.
+/// Fails when a schema cannot be encoded as JSON.
 pub fn tool_file(tools: &[Arc<dyn DynTool>]) -> Result<String> {
-    let mut tools: Vec<_> = tools.iter().map(|tool| Listed::of(&**tool)).collect();
+    let mut tools: Vec<_> = tools.iter().map(|tool| ToolEntry::from_tool(&**tool)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
-    let file = File { names: tools.iter().map(|tool| tool.name.clone()).collect(), tools };
+    let file = ToolFile { names: tools.iter().map(|tool| tool.name.clone()).collect(), tools };
     Ok(serde_json::to_string_pretty(&file)? + "\n")
 }
 
-/// A toolset that gives what its file says, or nothing.
-pub(crate) struct Fixed<T> {
+/// Toolset that supplies its tools only if they match its file.
+pub(crate) struct PinnedToolset<T> {
     toolset: T,
     file: &'static str,
 }
 
-impl<T: Toolset> Fixed<T> {
+impl<T: Toolset> PinnedToolset<T> {
     pub(crate) fn new(toolset: T, file: &'static str) -> Self {
         Self { toolset, file }
     }
 
     fn check(&self, tools: &[Arc<dyn DynTool>]) -> Result<()> {
         let name = self.toolset.name();
-        let file: File<'_> = serde_json::from_str(self.file).map_err(|error| {
-            let message = format!("the file of toolset `{name}` is none that `adk mcp pull` wrote");
-            Error::new(ErrorKind::Config, message).with_help("write it anew").with_source(error)
+        let file: ToolFile<'_> = serde_json::from_str(self.file).map_err(|error| {
+            let message = format!("the file of toolset `{name}` was not written by `adk mcp pull`");
+            Error::new(ErrorKind::Config, message)
+                .with_help("write it again with `adk mcp pull`")
+                .with_source(error)
         })?;
         let changes = changes(&file.tools, tools);
         if changes.is_empty() {
             return Ok(());
         }
-        let mut message = format!("toolset `{name}` does not give what the workflow was compiled with");
-        for change in changes.iter().take(TOLD) {
+        let mut message =
+            format!("toolset `{name}` differs from the file that the workflow was compiled with");
+        for change in changes.iter().take(MAX_CHANGES) {
             let _ = write!(message, "\n  {change}");
         }
-        if changes.len() > TOLD {
-            let _ = write!(message, "\n  and {} more changes", changes.len() - TOLD);
+        if changes.len() > MAX_CHANGES {
+            let _ = write!(message, "\n  and {} more changes", changes.len() - MAX_CHANGES);
         }
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Changed), message);
-        Err(error.with_help("write its file anew with `adk mcp pull`, and look at what has changed"))
+        Err(error.with_help("write its file again with `adk mcp pull`, and review the changes"))
     }
 }
 
-/// What is there, or is not, against the file.
-fn changes(file: &[Listed<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
+/// Lists the differences between the file and the tools.
+fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     let name = |tool: &Arc<dyn DynTool>| tool.declaration_dyn().name.clone();
     let mut changes = Vec::new();
     for was in file {
-        let Some(is) = tools.iter().rfind(|tool| *name(tool) == *was.name).map(|tool| Listed::of(&**tool))
+        let Some(is) =
+            tools.iter().rfind(|tool| *name(tool) == *was.name).map(|tool| ToolEntry::from_tool(&**tool))
         else {
             changes.push(format!("- {}", was.name));
             continue;
@@ -112,7 +116,7 @@ fn changes(file: &[Listed<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     changes
 }
 
-/// The first place where two values differ.
+/// Returns the first difference between two values, with its place.
 fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
     if old == new {
         return None;
@@ -130,13 +134,13 @@ fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
 
 fn short(value: impl Serialize) -> String {
     let text = serde_json::to_string(&value).unwrap_or_default();
-    if text.chars().count() <= SHOWN {
+    if text.chars().count() <= MAX_VALUE_CHARS {
         return text;
     }
-    text.chars().take(SHOWN).chain("...".chars()).collect()
+    text.chars().take(MAX_VALUE_CHARS).chain("...".chars()).collect()
 }
 
-impl<T: Toolset> Toolset for Fixed<T> {
+impl<T: Toolset> Toolset for PinnedToolset<T> {
     fn name(&self) -> &str {
         self.toolset.name()
     }

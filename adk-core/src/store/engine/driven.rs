@@ -1,4 +1,5 @@
-//! Runs that an engine above the store drives: what is handed over, what is stored, what comes back.
+//! [`RunTask`], [`DrivenRun`] and [`RunReport`]: a run that another process drives, as it is handed
+//! over, stored and reported.
 
 use super::record;
 use super::registry::{RunRecord, RunStatus};
@@ -13,48 +14,51 @@ use crate::{Content, Error, Result, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A run to be driven by another process: what a [`RunDriver`](super::RunDriver) is given. The process that drives it runs it
-/// with [`Runner::begin`](crate::Runner::begin), and may be any that knows the workflow.
+/// A run for another process to drive: the argument of a [`RunDriver`](super::RunDriver). The other
+/// process runs it with [`Runner::begin`](crate::Runner::begin), and may be any process that knows
+/// the workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunTask {
     /// The run.
     pub run_id: RunId,
-    /// Its session, which is made when there is none.
+    /// The session, which is created if it does not exist.
     pub session: SessionKey,
-    /// Whether it waits for the turn of its session: not where no other run knows the session, or where runs take no turns.
+    /// Whether the run waits for the turn of its session. It does not if no other run knows the
+    /// session, or if runs take no turns.
     pub takes_turn: bool,
-    /// The name of its workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// The shape that the workflow has for the process that hands it over.
+    /// The shape that the workflow has in the process that hands the run over.
     pub topology: Topology,
-    /// What the user says.
+    /// The message of the user.
     pub message: Content,
-    /// Inputs, `let` values and state that come with it.
+    /// Inputs, `let` values and state that come with the message.
     pub delta: StateDelta,
     /// The settings of the run, as JSON.
     pub config: Value,
-    /// The trace that it continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    /// The trace that the run continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }
 
-/// What the store of a run that an engine above drives knows of it, from a place of the log on.
+/// The stored data of a run that an engine above the store drives, with its events from a place of
+/// the log on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DrivenRun {
-    /// What it was begun with.
+    /// The record with which it was begun.
     pub record: RunRecord,
-    /// How far it is.
+    /// The status.
     pub status: RunStatus,
-    /// What it had used when it last paused or ended.
+    /// The usage when it last paused or ended.
     pub usage: Option<Usage>,
     /// The events of this run with their [slots](super::Slot) as text, in the order of the log.
     pub events: Vec<(String, Stored)>,
 }
 
 impl DrivenRun {
-    /// What is stored of a run.
+    /// Creates the stored data of a run.
     pub fn new(
         record: RunRecord,
         status: RunStatus,
@@ -65,21 +69,21 @@ impl DrivenRun {
     }
 }
 
-/// How a run has ended that another process has driven, all but its events and its state: those are in the store.
+/// The end of a run that another process has driven. Its events and its state are in the store.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RunReport {
-    /// Whether it has ended well.
+    /// The end: `Ok` if the run has ended well.
     pub end: Result<()>,
-    /// Its loops that ended.
+    /// The loops that ended in the run.
     pub loops: Vec<LoopEnd>,
-    /// What it has used.
+    /// The usage of its model calls.
     pub usage: Usage,
 }
 
-/// The report as it is sent.
+/// The JSON form of a [`RunReport`].
 #[derive(Serialize, Deserialize)]
-struct SentReport {
+struct RunReportJson {
     end: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
@@ -88,42 +92,43 @@ struct SentReport {
 }
 
 impl RunReport {
-    /// The report of a run with this end.
+    /// Creates the report of a run with this end.
     pub fn new(end: Result<()>, loops: Vec<LoopEnd>, usage: Usage) -> Self {
         Self { end, loops, usage }
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     ///
     /// # Errors
-    /// Never for what a run has given.
+    /// Never for the report of a run.
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
             Ok(()) => Value::Null,
-            Err(error) => record::failed(error),
+            Err(error) => record::from_error(error),
         };
-        let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
+        let sent = RunReportJson { end, loops: self.loops.clone(), usage: self.usage };
         to_json(&sent).map_err(Error::other)
     }
 
-    /// The report from JSON.
+    /// Reads the report from JSON.
     ///
     /// # Errors
-    /// When it is not what [`to_value`](Self::to_value) gave.
+    /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value) -> Result<Self> {
-        let SentReport { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
-        Ok(Self { end: record::read(end, record::RecordOf::Branch), loops, usage })
+        let RunReportJson { end, loops, usage } = record::read(value, record::RecordSubject::Branch)?;
+        Ok(Self { end: record::read(end, record::RecordSubject::Branch), loops, usage })
     }
 }
 
-/// An error as JSON, for an engine that keeps the results of steps itself: kind, message, help and path.
+/// Returns an error as JSON, for an engine that keeps the results of steps itself: kind, message,
+/// help and path.
 pub fn error_to_value(error: &Error) -> Value {
-    record::failed(error)
+    record::from_error(error)
 }
 
-/// The reverse of [`error_to_value`]; `None` when it is no error.
+/// Reads an error from the JSON of [`error_to_value`]; `None` when the value is not an error.
 pub fn error_from_value(value: &Value) -> Option<Error> {
-    record::read::<Value>(value.clone(), record::RecordOf::Branch)
+    record::read::<Value>(value.clone(), record::RecordSubject::Branch)
         .err()
         .filter(|_| value.as_object().is_some_and(|map| map.contains_key(record::ERROR)))
 }

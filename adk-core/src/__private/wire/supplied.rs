@@ -1,4 +1,5 @@
-//! Whether an agent that is given is the one that a workflow was checked with.
+//! [`check_supplied`]: the comparison of a supplied agent with the declaration that the workflow
+//! was checked with.
 
 use crate::check::{self, Diagnostic};
 use crate::spec::placeholder::{Placeholders, Source};
@@ -8,9 +9,13 @@ use std::collections::BTreeSet;
 
 const ENDS: &str = "may end the loops";
 
-/// Refuses an agent that reads or writes other keys than the workflow was checked with, or whose tools and steps do not
-/// fit into it.
-pub fn agrees(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
+/// Rejects a supplied agent that reads, writes or exits other things than its declaration, or whose
+/// tools and steps do not fit into the workflow.
+pub fn check_supplied(
+    spec: &Spec<'_>,
+    declared: &AgentMeta<'_>,
+    given: Option<&AgentMeta<'_>>,
+) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
     for (what, checked, has) in [
         ("reads", reads(declared), reads(given)),
@@ -40,12 +45,12 @@ pub fn agrees(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: Option<&AgentMet
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
     }
-    fits(spec, declared, given)
+    check_flow(spec, declared, given)
 }
 
-/// Checks the flow of the workflow once more, with what is inside of the agent: its steps, its tools, and the agents to which
-/// it may transfer.
-fn fits(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
+/// Checks the flow of the workflow again with the content of the agent: its steps, its tools, and
+/// the agents to which it may transfer.
+fn check_flow(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
     if given.steps.is_empty() && given.tools.is_empty() && given.transfer.is_empty() {
         return Ok(());
     }
@@ -78,7 +83,7 @@ fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {
     typed.collect()
 }
 
-/// Names alone: a prompt has no types.
+/// Returns the names of the read keys, without types, because a prompt has no types.
 fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
     let mut all: BTreeSet<String> = meta.reads.iter().map(|key| key.name.to_owned()).collect();
     for prompt in meta.prompts {

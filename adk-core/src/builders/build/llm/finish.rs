@@ -1,4 +1,4 @@
-//! An LLM agent from what its builder was told, and what is wrong with it.
+//! Checks the fields of an [`LlmAgentBuilder`] and creates the agent.
 
 use super::{LlmAgentBuilder, OutputType};
 use crate::agents::description::DescriptionParts;
@@ -13,17 +13,18 @@ use crate::spec::{AgentKind, Key, schema};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
-    /// All that is wrong with it and the agents below it.
+    /// Returns all faults of the agent and of the agents below it.
     pub fn check(&self) -> Vec<Diagnostic> {
         Tree::new(self.clone().part().0, self.options.clone()).check()
     }
 
-    /// The agent.
+    /// Builds the agent.
     ///
-    /// Placed in a tree it is checked with the whole, so what it reads is not looked at here.
+    /// The check ignores the flow of keys, because the tree that contains the agent is checked as a
+    /// whole.
     ///
     /// # Errors
-    /// When something else is wrong with it: all of that.
+    /// Returns all other faults of the agent.
     pub fn build(self) -> Result<LlmAgent, BuildError> {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
@@ -41,7 +42,7 @@ impl LlmAgentBuilder {
         SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
     }
 
-    /// What is wrong with it by itself.
+    /// Returns the faults of the agent itself.
     fn own_faults(&self) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
         for tool in &self.tools {
@@ -56,39 +57,41 @@ impl LlmAgentBuilder {
         }
         if self.settings.max_turns == Some(0) {
             let fact = format!(
-                "`max_turns` of agent `{}` is 0; help: an agent makes at least one model call",
+                "`max_turns` of agent `{}` is 0; help: use 1 or more, because a turn makes at least one model call",
                 self.name
             );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         if self.answer_attempts == Some(0) {
-            let fact = format!("`answer_attempts` of agent `{}` is 0; help: 1 or more", self.name);
+            let fact = format!("`answer_attempts` of agent `{}` is 0; help: use 1 or more", self.name);
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         if let Some(fault) = self.include_contents.fault(self.compact) {
             let fact = format!("agent `{}`: {}", self.name, fault.trim_start_matches("syntax: "));
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
-        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
-        // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
+        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.key_fault(key)));
+        // The handover targets are not in a tree of their own. Faults of a step inside of a target
+        // are in its description.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
                 let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();
                 faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
             }
         }
-        // Blocks below it are trees of their own.
+        // Blocks below the agent are trees of their own.
         let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
-        let inner = blocks.flat_map(|part| Tree::part(part.0.clone()).check());
+        let inner = blocks.flat_map(|part| Tree::from_item(part.0.clone()).check());
         faults.extend(inner.filter(|fault| !fault.is_of_flow()));
         faults
     }
 
-    /// A key that could be written, and read by nothing but code: `{no key}` is text to a prompt.
-    fn no_key(&self, key: &str) -> Diagnostic {
+    /// Returns the fault of an output key that only code can read: a prompt treats `{no key}` as
+    /// text.
+    fn key_fault(&self, key: &str) -> Diagnostic {
         let name = key.rsplit(':').next().unwrap_or_default();
-        let mended = name.replace(|c: char| !c.is_alphanumeric(), "_");
-        let example = if is_identifier(&mended) { &*mended } else { "draft" };
+        let suggestion = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let example = if is_identifier(&suggestion) { &*suggestion } else { "draft" };
         let fact = format!(
             "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
              beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
@@ -116,13 +119,13 @@ impl LlmAgentBuilder {
         parts.tools = self.tools;
         parts.schema = match &self.output {
             Some(OutputType::Type { output, .. }) => output.described,
-            Some(OutputType::Schema(schema)) => Some(schema::given(schema)),
+            Some(OutputType::Schema(schema)) => Some(schema::value_schema(schema)),
             None => None,
         };
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {
-            None => (name.clone().map(AgentOutput::text), key.map(Key::of::<String>)),
+            None => (name.clone().map(AgentOutput::text), key.map(Key::typed::<String>)),
             Some(OutputType::Type { output, key: typed }) => {
                 (Some(AgentOutput::with_type(name.clone(), output)), key.map(|key| typed(key.to_owned())))
             }
@@ -145,7 +148,7 @@ impl LlmAgentBuilder {
     }
 }
 
-pub(in crate::builders::build) fn too_deep(name: &str) -> Diagnostic {
+pub(in crate::builders::build) fn depth_fault(name: &str) -> Diagnostic {
     let fact = format!(
         "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the tree flatter"
     );

@@ -1,0 +1,62 @@
+//! [`Inherited`]: the settings that agents inherit from their ancestors in the tree.
+
+use super::{Context, KeyScope};
+use crate::models::model::ModelRef;
+use crate::{BoxFuture, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// Settings that an agent inherits: the model of the nearest ancestor with a model, and the
+/// instruction that the root gives to all agents.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inherited {
+    pub(crate) model: Option<ModelRef>,
+    pub(crate) global: Option<GlobalInstruction>,
+    /// Whether the root is not a model agent. Global instructions of the agents below it are then
+    /// ignored, as in ADK.
+    pub(crate) is_settled: bool,
+}
+
+impl Context {
+    /// Enters a workflow. `Some(true)` is a tree whose root is a block; `Some(false)` is a closed
+    /// workflow, whose content is hidden. Returns the previous value, if this changes it.
+    pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Inherited>>> {
+        let before = self.inherited.as_ref().is_some_and(|inherited| inherited.is_settled);
+        let is_settled = is_settled.filter(|now| *now != before)?;
+        let own = self.inherited.as_deref().cloned().unwrap_or_default();
+        Some(self.inherited.replace(Arc::new(Inherited { is_settled, ..own })))
+    }
+}
+
+/// An instruction for all agents below the agent that declares it, with the scope of the keys that
+/// it reads.
+#[derive(Clone, Debug)]
+pub(crate) struct GlobalInstruction {
+    pub(crate) prompt: Arc<dyn PromptSource>,
+    pub(crate) scope: Option<Arc<KeyScope>>,
+}
+
+impl GlobalInstruction {
+    /// Renders the text for the next model call.
+    pub(crate) async fn text(&self, cx: &mut Context) -> Result<String> {
+        let own = std::mem::replace(&mut cx.scope, self.scope.clone());
+        let text = self.prompt.text(cx).await;
+        cx.scope = own;
+        text
+    }
+}
+
+/// A text that is rendered for each model call.
+pub(crate) trait PromptSource: Send + Sync {
+    /// Renders the text with the current values of the state.
+    fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>>;
+
+    /// Returns the length in bytes of the constant beginning; `None` if the whole text is constant.
+    fn fixed_len(&self) -> Option<usize>;
+}
+
+impl fmt::Debug for dyn PromptSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PromptSource")
+    }
+}
