@@ -1,14 +1,16 @@
-//! A person decides. The draft is written by one process and waits in a store; another one takes the decision, days
-//! later if need be, and goes on where the first has stopped. Kill either of them at any moment: nothing is lost.
+//! A run that waits for the decision of a person. One process writes the draft and stores the run;
+//! another process reads the decision, even days later, and continues the run. You may kill either
+//! process at any moment without losing data.
 //!
 //! ```sh
 //! cargo run --features sqlite --example approval -- draft "a cat"     # asks, and waits for the answer; Ctrl-C or kill it
-//! cargo run --features sqlite --example approval -- list              # who waits, with the question
+//! cargo run --features sqlite --example approval -- list              # the open waits, with their questions
 //! cargo run --features sqlite --example approval -- revise "shorter"  # or `publish`, or `drop`
 //! ```
 //!
-//! The store is a SQLite file, or a database of Postgres with `--store postgres://...` (feature `postgres`). With `--restate URL`
-//! (feature `restate`) it only begins and answers runs, and programs with `worker ADDRESS` execute them: docs/restate.md.
+//! The store is a SQLite file, or a Postgres database with `--store postgres://...` (feature
+//! `postgres`). With `--restate URL` (feature `restate`) the program only begins and answers runs, and
+//! programs with `worker ADDRESS` execute them: docs/restate.md.
 
 use adk::prelude::*;
 use adk::sqlite::SqliteStore;
@@ -18,7 +20,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
     /// As it is.
@@ -35,7 +37,7 @@ pub enum Decision {
 /// Publishes the draft.
 #[agent(writes = post)]
 fn publish(draft: &str) -> String {
-    // Yours sends it somewhere.
+    // A real agent would send the draft to a web site.
     draft.to_owned()
 }
 
@@ -130,7 +132,7 @@ async fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// The one place that knows where runs are kept and who executes them.
+/// Returns a runner with the store that `--store` names; with `--restate`, Restate executes its runs.
 async fn runner(cli: &Cli, workflow: Arc<Approval>) -> Result<Runner> {
     #[cfg(feature = "postgres")]
     if cli.store.starts_with("postgres://") {
@@ -153,7 +155,7 @@ fn with_store(store: impl Store, cli: &Cli, workflow: Arc<Approval>) -> Result<R
     builder.store(store).build()
 }
 
-/// Runs up to the question, and then takes up every run of this store that is answered.
+/// Executes the run up to its question, then resumes each run of this store that has an answer.
 async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()> {
     let mut stream = runner.run(workflow, topic).stream();
     while let Some(event) = stream.next().await {
@@ -163,7 +165,7 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
         waiting.iter().try_for_each(show)?;
     }
     if runner.engine().driver().is_some() {
-        // The run goes on elsewhere, whether or not this process is there.
+        // A worker continues the run, also without this process.
         return Ok(());
     }
     say("Waiting for a decision. It may come from another process, and this one may be killed.")?;
@@ -177,12 +179,12 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
     Err(watch.await)
 }
 
-/// Answers the oldest question, and goes on with the run.
+/// Answers the oldest question, and resumes its run.
 async fn decide(runner: &Runner, decision: Decision) -> Result<()> {
     let waiting = runner.waiting().await?;
     let Some(oldest) = waiting.first() else { return Err(Error::other("nobody waits for a decision")) };
     runner.answer(&oldest.id, decision).await?;
-    // A process that watches may be faster; then there is nothing left to do here.
+    // A process that watches may have resumed the run already.
     for run in runner.recover().await? {
         run.result?;
     }

@@ -1,8 +1,8 @@
-//! An article and a post about the same news: one function measures both, one workflow polishes both, until a judge is
-//! content, and where polishing does not help, both are written anew.
+//! An article and a post about the same news. One function measures both texts and one workflow
+//! polishes both, until a judge is content. If polishing does not help, both are written anew.
 //!
-//! What is defined once is placed twice, each time with other keys. Of the two loops the inner one polishes and the outer
-//! one drafts: `break` gives a draft up, `break drafts` is the end of all work.
+//! The function and the workflow are each placed twice, with other keys. The inner loop polishes and
+//! the outer loop drafts: `break` discards a draft, `break drafts` ends the outer loop.
 //!
 //! ```text
 //! cargo run --example article_and_post -- "The town library opens on Sundays from May."

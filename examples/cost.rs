@@ -1,4 +1,4 @@
-//! What a run may cost, and what it has cost: `cargo run --example cost`.
+//! The worst case of a run, and its actual cost: `cargo run --example cost`.
 
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
@@ -22,15 +22,16 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // Before anything runs: the worst case, and what contributes most. More than `bounds` allows does not compile.
+    // Before the run: the worst case, and the steps that contribute most. A worst case above `bounds`
+    // does not compile.
     println!("{}", Research::SPEC.bounds());
 
-    // The bill.
+    // After the run: the usage.
     let runner = Runner::builder().model(Rehearsal::new()).build()?;
     let outcome = runner.run(&Research::default(), "Why is the sky blue?").await?;
     println!("{:?}", outcome.usage);
 
-    // A model that says more than was allowed is stopped; what is committed stays.
+    // A run that exceeds its bounds ends; its committed events stay.
     let greedy = ScriptedModel::new().reply(Reply::new().json(["light"]).usage(19_000, 3_000));
     let runner = Runner::builder().model(greedy).build()?;
     match runner.run(&Research::default(), "Why is the sky blue?").await {

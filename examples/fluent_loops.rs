@@ -1,8 +1,8 @@
-//! The loops of @iqai/adk's page in its own words: `AgentBuilder`, a quick session with the state at the start, and a loop
-//! that is constructed directly.
+//! The loops of @iqai/adk's page with its API: `AgentBuilder`, a quick session with an initial state,
+//! and a loop that is constructed directly.
 //!
-//! `writing_loop`, `research_loop` and `counter_loop` are the same programs as a `workflow!`, which rustc checks; these are
-//! checked when they are built.
+//! `writing_loop`, `research_loop` and `counter_loop` are these programs as a `workflow!`, which rustc
+//! checks; `build()` checks the trees of this example.
 //!
 //! ```text
 //! cargo run --example fluent_loops -- writing "Write an article about AI"
@@ -72,7 +72,7 @@ fn counting() -> AgentBuilder {
         .with_quick_session(json!({ "count": 0 }))
 }
 
-/// Its name is an identifier here: `iterative-processor` is the name of the app.
+/// Builds the loop under an identifier as its name; `iterative-processor` is the name of the app.
 fn direct() -> AgentBuilder {
     let evaluator = LlmAgent::builder("evaluator")
         .description("Evaluates what there is")
@@ -83,7 +83,7 @@ fn direct() -> AgentBuilder {
         .description("Refines it")
         .instruction("Refine it by this evaluation, and write it alone: {evaluation}")
         .output_key("version");
-    // Without `max_iterations` it runs until the evaluator ends it.
+    // Without `max_iterations` the loop runs until the evaluator ends it.
     let processor = LoopAgent::builder("iterative_processor")
         .description("Processes data iteratively")
         .sub_agents([evaluator, refinement])
@@ -129,7 +129,7 @@ async fn run(args: Args) -> Result<()> {
         built => built?,
     };
     let answer = app.runner.ask(question).await?;
-    // A function says nothing.
+    // A function emits no text.
     if !answer.is_empty() {
         println!("{answer}\n");
     }

@@ -1,7 +1,8 @@
-//! @iqai/adk's improvement loop in its own words: an analyzer and an improver, three rounds, a session that remembers.
+//! @iqai/adk's improvement loop with its API: an analyzer and an improver, three rounds, and a session
+//! with an initial state.
 //!
-//! The tree is made at run time by `AgentBuilder`, and checked when it is built. `quality_loop` is the same idea as a
-//! `workflow!`, which rustc checks.
+//! `AgentBuilder` makes the tree at run time, and `build()` checks it. `quality_loop` is a similar
+//! program as a `workflow!`, which rustc checks.
 //!
 //! ```text
 //! cargo run --example improvement_loop -- "me and him goes to shop"

@@ -1,6 +1,7 @@
 //! A workflow whose model runs on this machine, without a key: `cargo run --example ollama_local -- "a cat"`.
 //!
-//! `ollama pull llama3.2` gets the model. `MODEL` names another, `OLLAMA_HOST` says where Ollama runs.
+//! `ollama pull llama3.2` downloads the model. `MODEL` names another model, `OLLAMA_HOST` the address
+//! of Ollama.
 
 use adk::model::ModelErrorKind;
 use adk::prelude::*;
@@ -23,7 +24,7 @@ workflow! {
             tools: [count_words],
             max_turns: 4,
             max_output_tokens: 400,
-            // A model that is loaded first takes its time; a server that is not there will not come.
+            // Loading a model takes time. Retries do not help if the server does not run.
             timeout: "5m",
             retry: 0,
         }

@@ -1,6 +1,6 @@
 //! @iqai/adk's research loop: a researcher gathers, an analyzer looks for gaps and marks the task as complete by a tool.
 //!
-//! The tool sets a key and ends the loop. Both keys have their initial values by `let`.
+//! The tool sets a key and ends the loop. `let` gives both keys their initial values.
 //!
 //! ```text
 //! cargo run --example research_loop -- "Research quantum computing applications"

@@ -1,14 +1,14 @@
-//! Takes a connection pool inside a tool: `cargo run --example resources`.
+//! A connection pool in a tool: `cargo run --example resources`.
 
 use adk::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a shop knows. In your program this is a `PgPool`, or a client of a service.
+/// The orders of a shop. Your program has a `PgPool` or a client of a service instead.
 #[derive(Clone)]
 struct Orders(Arc<HashMap<u64, Vec<&'static str>>>);
 
-/// What the program gives to its tools and agents, each by its type.
+/// The resources for tools and agents, found by their types.
 #[derive(adk::Resources)]
 struct App {
     orders: Orders,

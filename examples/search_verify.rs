@@ -1,4 +1,5 @@
-//! @iqai/adk's search and verify: a searcher looks things up with a tool, a verifier says whether that is enough.
+//! @iqai/adk's search and verify: a searcher finds information with a tool, a verifier decides whether
+//! it is enough.
 //!
 //! ```text
 //! cargo run --features mcp --example search_verify -- "Who built the first bicycle?"
@@ -13,7 +14,7 @@ use adk::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// What can be found: yours asks a search engine.
+/// The searchable texts. A real tool would query a search engine.
 const LIBRARY: [&str; 5] = [
     "Karl Drais showed his running machine, a bicycle without pedals, in Mannheim in 1817.",
     "Pierre Michaux built bicycles with pedals on the front wheel in Paris from 1861.",

@@ -48,7 +48,7 @@ workflow! {
     pub Reviewing(change: String) -> (code: String, review: Review) {
         /// Takes the change as it came.
         agent author -> code: String { instruction: "Format this code, and change nothing else:\n\n{change}" }
-        /// Reviews it. An answer that is no `Review` goes back to the model, at most twice.
+        /// Reviews it. An answer that is not a `Review` goes back to the model, at most twice.
         agent reviewer -> review: Review {
             instruction: "Review this code:\n\n{code}",
             answer_attempts: 3,

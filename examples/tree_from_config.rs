@@ -1,7 +1,8 @@
 //! A tree of agents from files, in the fields of ADK's agent configs, checked as a whole before it runs.
 //!
-//! What the files call by name, a tool and an agent of this program, stands in a registry. Change
-//! `examples/configs/story.json`, or give a file of your own, and every mistake in it is told at once with its place.
+//! A registry holds the tool and the agent of this program that the files name. Change
+//! `examples/configs/story.json`, or pass your own file: the program reports all its mistakes at once,
+//! each with its place.
 //!
 //! ```text
 //! cargo run --example tree_from_config -- a cat

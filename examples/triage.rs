@@ -1,6 +1,7 @@
-//! A support desk: an agent rates a ticket, and a `match` decides who sees to it.
+//! A support desk: an agent rates a ticket, and a `match` selects the agent that handles it.
 //!
-//! rustc judges the arms: take one away, or let one of them not write the answer, and the program does not compile.
+//! rustc checks the arms: if an arm is missing, or does not write the answer, the program does not
+//! compile.
 //!
 //! ```text
 //! cargo run --example triage -- "the shop shows an empty page"
@@ -27,13 +28,13 @@ pub enum Severity {
     Spam,
 }
 
-/// From this many customers on somebody gets up at night.
+/// The number of affected customers that wakes the engineer on duty.
 const MANY: u32 = 10;
 
 /// Wakes the engineer on duty.
 #[agent(writes = answer)]
 fn pager(ticket: &str) -> String {
-    // Yours sends a message here.
+    // A real agent would send a message.
     format!("An engineer is on it, at any hour. You wrote: {ticket}")
 }
 

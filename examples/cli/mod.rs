@@ -1,4 +1,4 @@
-//! What the examples share: the command line, the choice of a model, and showing events as they come.
+//! Code that the examples share: the command line, the choice of a model, and the output of events.
 #![allow(dead_code, reason = "each example uses a part")]
 
 mod progress;
@@ -11,10 +11,10 @@ use progress::Progress;
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
-/// So many characters of a text are shown on a terminal.
+/// The number of characters of a text that a terminal shows.
 const SHOWN: usize = 1_000;
 
-/// The model when none is asked for, if its key is in the environment.
+/// The default model, if its key is in the environment.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 
 #[derive(Debug, Parser)]
@@ -65,12 +65,12 @@ impl Cli {
         Ok(text.trim().to_owned())
     }
 
-    /// A runner with the model that was asked for, or one that rehearses when there is no key for any.
+    /// Returns a runner with the selected model, or a runner that rehearses if no key exists.
     pub fn runner(&self, app: &str, rehearsal: Rehearsal) -> Result<Runner> {
         self.runner_with(app, rehearsal, |builder| builder)
     }
 
-    /// The same, with more that is said of the runner.
+    /// Returns that runner with further settings.
     pub fn runner_with(
         &self,
         app: &str,
@@ -101,7 +101,7 @@ impl Cli {
         }
     }
 
-    /// Shows each event as it comes, and gives the outcome.
+    /// Shows each event when it arrives, and returns the outcome.
     pub async fn show<T: Send + 'static>(&self, mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
         let mut progress = Progress::new();
         while let Some(event) = stream.next().await {
@@ -116,7 +116,8 @@ impl Cli {
         finished(stream)
     }
 
-    /// The same in lines of its own, which may also tell of begins, ends and pieces of an answer.
+    /// Shows each event with a function of the caller, which also gets begins, ends and pieces of an
+    /// answer.
     pub async fn show_as<T: Send + 'static>(
         &self,
         mut stream: RunStream<'_, T>,
@@ -143,12 +144,12 @@ impl Cli {
         write(&text)
     }
 
-    /// Prints the result; with `--json` standard output is for events alone.
+    /// Prints the result; with `--json` standard output has only events.
     pub fn result(&self, text: &str) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("\n--- result ---\n{}\n", text.trim())) }
     }
 
-    /// Prints what else there is to say at the end.
+    /// Prints further lines at the end.
     pub fn note(&self, text: impl std::fmt::Display) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("\n{text}\n")) }
     }
@@ -161,7 +162,7 @@ fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outc
     }
 }
 
-/// An event for people: `[critic, round 2] Well done.`
+/// Formats an event for people: `[critic, round 2] Well done.`
 fn lines(event: &Event, state: bool, most: usize) -> String {
     let place = place(&event.path);
     let mut said: Vec<String> = Vec::new();
@@ -175,7 +176,7 @@ fn lines(event: &Event, state: bool, most: usize) -> String {
     for (file, version) in &event.actions.artifact_delta {
         said.push(format!("saves {file}, version {version}"));
     }
-    // What an agent says is its answer already; what a function returns is in the state alone.
+    // The text of an agent is its answer already; the value of a function is only in the state.
     if state || event.content.is_none() {
         said.extend(event.actions.state_delta.iter().map(|(key, value)| format!("{key} = {value}")));
     }
@@ -185,7 +186,7 @@ fn lines(event: &Event, state: bool, most: usize) -> String {
     said.iter().map(|said| format!("[{}{place}] {}\n", event.author, shortened(said, most))).collect()
 }
 
-/// As much of a text as a terminal has room for.
+/// Shortens a text to at most `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{} ... and {} characters more", &text[..end], text[end..].chars().count()),
@@ -193,7 +194,7 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// The round of a loop, or the element of an `each`, in which something happens; of several around it the innermost.
+/// Returns the round of the innermost loop, or the element of the innermost `each`, around an event.
 fn place(path: &Path) -> String {
     let mut places = std::iter::successors(Some(path), |path| path.parent()).map(Path::at);
     match places.find(|at| matches!(at, At::Round(_) | At::Item(_))) {
@@ -203,7 +204,8 @@ fn place(path: &Path) -> String {
     }
 }
 
-/// Writes to standard output. A reader that has seen enough, as in `| head -1`, ends the program quietly.
+/// Writes to standard output. If the reader closes the pipe, as in `| head -1`, the program ends
+/// without an error.
 fn write(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -212,7 +214,7 @@ fn write(text: &str) -> Result<()> {
     }
 }
 
-/// Ends the program: an error on standard error and a code that is not zero.
+/// Ends the program with an error on standard error and a non-zero exit code.
 pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
