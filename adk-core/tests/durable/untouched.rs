@@ -1,4 +1,5 @@
-//! Answers and resumptions that do not fit: a typed error, and nothing has changed in the session or in the book.
+//! Answers and resumptions that do not fit: the error is typed, and neither the session nor the
+//! journal changes.
 
 use super::crash::World;
 use crate::support::*;
@@ -11,7 +12,8 @@ use adk_core::{
 };
 use serde_json::{Map, Value, json};
 
-/// An agent that has called a tool whose answer comes later, a tool that has to be agreed to, and an `await` beside it.
+/// Builds a tree with a long-running call, a call that needs confirmation, and an `await` beside
+/// them.
 fn tree(model: &ScriptedModel) -> Tree {
     let ask = FunctionTool::new("ask", "Asks a person.", |(), _| "asked").long_running(true);
     let pay = FunctionTool::new("pay", "Pays.", |(), _| "paid").confirm(true);
@@ -38,7 +40,8 @@ fn runner(world: &World, app: &str) -> Runner {
     builder.build().unwrap()
 }
 
-/// All that is stored: each session with its events and its state, how far each run is, and who waits.
+/// Returns all stored data: each session with events and state, the status of each run, and all
+/// waits.
 async fn stored(world: &World) -> (Vec<Value>, Vec<RunInfo>, Vec<Waiting>) {
     let mut sessions = Vec::new();
     for listed in world.sessions.list("app", None).await.unwrap() {
@@ -60,7 +63,7 @@ struct Asked {
     waiting: Vec<Waiting>,
 }
 
-/// A run that waits for all three.
+/// Starts a run that waits for all three.
 async fn asked() -> Asked {
     let (world, model) = (World::new(), model());
     let tree = tree(&model);
@@ -69,7 +72,7 @@ async fn asked() -> Asked {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
     assert_eq!(waiting.len(), 3, "{waiting:?}");
     drop(stream);
     let run = waiting[0].run_id;
@@ -81,7 +84,7 @@ impl Asked {
         &self.waiting.iter().find(|waiting| waiting.path.to_string() == path).unwrap().id
     }
 
-    /// Does something that is refused, and sees that nothing has come of it.
+    /// Asserts that an operation is refused and changes nothing.
     async fn refused<T>(&self, kind: ErrorKind, what: impl Future<Output = Result<T, Error>>) -> String {
         let (before, calls) = (stored(&self.world).await, self.model.requests().len());
         let Err(error) = what.await else { panic!("it was accepted") };
@@ -93,7 +96,7 @@ impl Asked {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_type_to_no_wait_or_to_one_that_has_it_changes_nothing() {
+async fn a_wrong_late_or_unknown_answer_changes_nothing() {
     let asked = asked().await;
     let runner = runner(&asked.world, "app");
     let count = asked.id("w/p/count");
@@ -116,8 +119,8 @@ async fn an_answer_of_another_type_to_no_wait_or_to_one_that_has_it_changes_noth
 }
 
 #[tokio::test]
-async fn a_long_running_tool_declares_no_type_so_any_answer_fits_and_is_told_as_an_object() {
-    for (answer, told) in [
+async fn a_long_running_tool_accepts_any_answer_and_wraps_it_in_an_object() {
+    for (answer, answer_object) in [
         (json!({"status": "approved"}), json!({"status": "approved"})),
         (json!("approved"), json!({"result": "approved"})),
         (json!([1]), json!({"result": [1]})),
@@ -135,22 +138,22 @@ async fn a_long_running_tool_declares_no_type_so_any_answer_fits_and_is_told_as_
         let events = sessions[0][1].as_array().unwrap();
         let by_user = events.iter().rfind(|event| event["author"] == "user").unwrap();
         let response = &by_user["content"]["parts"][0]["functionResponse"];
-        assert_eq!((&response["response"], &response["id"]), (&told, &json!("c1")), "{by_user}");
+        assert_eq!((&response["response"], &response["id"]), (&answer_object, &json!("c1")), "{by_user}");
     }
 }
 
 #[tokio::test]
-async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
+async fn a_resume_with_an_unknown_or_foreign_id_changes_nothing() {
     let asked = asked().await;
     let (own, other) = (runner(&asked.world, "app"), runner(&asked.world, "other"));
     let nobodys: RunId = "e-01a20006-3d91-7063-bfff-1ade0228ff61".parse().unwrap();
     asked.refused(ErrorKind::UnknownRun, async { own.resume(&asked.tree, nobodys).await }).await;
-    // Two apps may share a store; they do not see each other's runs.
+    // Two apps may share a store, but do not see each other's runs.
     asked.refused(ErrorKind::UnknownRun, async { other.resume(&asked.tree, asked.run).await }).await;
-    // The run of another workflow, as when sessions were mixed up.
+    // Resumes the run of another workflow, as after a mix-up of sessions.
     let stranger = Tree::new("v", vec![run(say("a"))]);
     asked.refused(ErrorKind::TopologyChanged, async { own.resume(&stranger, asked.run).await }).await;
-    // What would not count is not ignored.
+    // Settings that would have no effect are refused.
     for set in ["message", "state", "config"] {
         let request = own.resume(&asked.tree, asked.run);
         let request = match set {
@@ -161,7 +164,7 @@ async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
         let error = asked.refused(ErrorKind::Config, request).await;
         assert!(error.contains(&format!("with a `{set}`")) && error.contains("runner.answer"), "{error}");
     }
-    // It can still be taken up, with its answers.
+    // The run can still be resumed with its answers.
     for waiting in &asked.waiting {
         let answer = if waiting.path.to_string() == "w/p/payer" { json!(true) } else { json!(3) };
         own.answer(&waiting.id, answer).await.unwrap();
@@ -172,7 +175,7 @@ async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_message_with_the_answer_to_a_call_of_another_session_or_user_or_tool_changes_nothing() {
+async fn an_answer_to_a_call_of_another_session_user_or_tool_changes_nothing() {
     let asked = asked().await;
     let runner = runner(&asked.world, "app");
     let model = ScriptedModel::new().text("Hello.");
@@ -191,7 +194,7 @@ async fn a_message_with_the_answer_to_a_call_of_another_session_or_user_or_tool_
         async move { session.run(simple, content).await }
     };
     asked.refused(ErrorKind::UnknownWait, send(&session, "ask")).await;
-    // The one who answers has no session of that id yet: none with an event comes of it.
+    // The answering user has no session with this id, and the refused answer creates none.
     let before = stored(&asked.world).await;
     assert_eq!(send(&user, "ask").await.unwrap_err().kind(), ErrorKind::UnknownWait);
     assert!(stored(&asked.world).await.0.iter().all(|one| before.0.contains(one) || one[1] == json!([])));

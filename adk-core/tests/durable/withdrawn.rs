@@ -1,11 +1,11 @@
-//! Questions that no longer matter, in memory.
+//! Withdrawn questions, in memory.
 
 use super::crash::{Ended, World, drive};
 use crate::support::withdrawn::{Stage, around, blocks};
 use crate::support::*;
 use adk_core::{RunId, Runner};
 
-/// A place for runs whose processes are not killed.
+/// Returns a factory of runners whose processes are not killed.
 fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {
     async |tree| world.knowing(usize::MAX, Some(tree)).0
 }
@@ -16,26 +16,26 @@ async fn a_question_is_withdrawn_when_its_block_ends() {
 }
 
 #[tokio::test]
-async fn a_question_is_withdrawn_while_a_race_goes_on() {
+async fn a_question_is_withdrawn_while_a_race_continues() {
     withdrawn::while_a_race_goes_on(process(&World::new())).await;
 }
 
 #[tokio::test]
-async fn a_retry_asks_again_what_a_failed_block_has_asked() {
+async fn a_retry_repeats_questions_of_the_failed_block() {
     withdrawn::with_a_failed_run(process(&World::new())).await;
 }
 
 #[tokio::test]
-async fn a_retry_asks_again_what_has_expired() {
+async fn a_retry_repeats_expired_questions() {
     withdrawn::after_expiry(process(&World::new())).await;
 }
 
 #[tokio::test]
-async fn a_retry_asks_nothing_again_that_was_handled() {
+async fn a_retry_does_not_repeat_handled_questions() {
     withdrawn::after_handled_expiry(process(&World::new())).await;
 }
 
-/// The run of a world, and what it has said.
+/// Returns the run of a world and the texts of its events.
 async fn said(world: &World) -> Option<(RunId, Vec<String>)> {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys.first()?.key).await.unwrap()?;
@@ -43,8 +43,8 @@ async fn said(world: &World) -> Option<(RunId, Vec<String>)> {
     Some((id, session.events().map(|event| format!("{} {}", event.path, event.text())).collect()))
 }
 
-/// Kills a run at a point, and resumes it. A person may answer in between what is open then. Returns whether there was such
-/// a point.
+/// Kills a run at a point and resumes it. A person may answer the open questions in between.
+/// Returns whether the point exists.
 async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: bool) -> bool {
     let (world, stage) = (World::new(), Stage::open());
     let tree = || around(block(&stage), &stage);
@@ -60,7 +60,7 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
             other.answer(&wait.id, true).await.unwrap();
         }
         let resumed = other.resume(&tree(), id).await;
-        // All was answered, also the last question.
+        // All questions were answered, including the last one.
         if is_answered && resumed.is_ok() {
             return true;
         }
@@ -69,7 +69,7 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
     for _ in 0..2 {
         let kept = other.waiting().await.unwrap();
         assert!(kept.len() == 1 && *kept[0].path.name() == *"kept", "{what}: {kept:?}");
-        assert!(other.recover().await.unwrap().is_empty(), "{what}: nothing wakes it");
+        assert!(other.recover().await.unwrap().is_empty(), "{what}: nothing wakes the run");
         other.resume(&tree(), id).await.unwrap_err();
         assert_eq!(said(&world).await.unwrap().1, before, "{what}");
     }

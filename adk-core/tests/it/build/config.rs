@@ -1,4 +1,4 @@
-//! Trees from a config.
+//! Trees built from a config.
 
 use crate::build::support::{said, says};
 use adk_core::build::{Registry, Tree};
@@ -14,7 +14,7 @@ fn refused(config: Value, registry: &Registry) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tree_is_read_and_runs() {
+async fn a_tree_from_a_config_runs() {
     let config = json!({
         "agent_class": "SequentialAgent",
         "name": "writing",
@@ -81,7 +81,7 @@ async fn the_root_may_be_a_name() {
 }
 
 #[test]
-fn all_faults_at_once_each_with_its_place() {
+fn all_faults_are_reported_at_once_with_their_places() {
     let config = json!({
         "agent_class": "SequentialAgent",
         "name": "root",
@@ -142,7 +142,7 @@ sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `e
 }
 
 #[test]
-fn cycles_are_told_with_their_way() {
+fn cycles_are_reported_with_their_path() {
     let registry = Registry::new()
         .document("a.json", json!({"agent_class": "SequentialAgent", "name": "a", "sub_agents": ["b.json"]}))
         .document(
@@ -160,7 +160,7 @@ b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains
 }
 
 #[test]
-fn the_same_agent_twice_and_one_document_twice() {
+fn duplicate_agents_are_refused_but_a_document_may_repeat() {
     let registry = Registry::new().agent(says("a")).document("w.json", json!({"name": "w"}));
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
     assert_eq!(
@@ -172,26 +172,26 @@ w.json: name: name-duplicate: `w` has the same name as a step before it; help: g
 }
 
 #[test]
-fn whatever_is_no_agent_is_refused() {
+fn values_that_are_not_agents_are_refused() {
     let registry = Registry::new();
     for config in [json!(null), json!(1), json!([]), json!({}), json!("x"), json!(true), json!({"code": 3})] {
         assert!(Tree::from_config(&config, &registry).is_err(), "{config}");
     }
     let mut deep = json!({"name": "leaf"});
     for depth in 0..20_000 {
-        // `json!` copies what is put into it.
+        // `json!` copies the value, so the nested list is inserted by hand.
         let mut agent = json!({"agent_class": "SequentialAgent", "name": format!("s{depth}")});
         agent["sub_agents"] = Value::Array(vec![deep]);
         deep = agent;
     }
     let error = Tree::from_config(&deep, &registry).unwrap_err();
     assert!(error.to_string().contains("more than 128 agents"), "{error}");
-    // A value that deep is dropped by recursion as well.
+    // Dropping a value that deep would recurse and overflow the stack.
     std::mem::forget(deep);
 }
 
 #[tokio::test(start_paused = true)]
-async fn callbacks_are_named() {
+async fn callbacks_are_referenced_by_name() {
     let mut agent = AgentCallbacks::default();
     agent.before(|cx: &mut CallbackContext| (cx.iteration() == Some(1)).then_some("skipped"));
     let mut model = ModelCallbacks::default();
@@ -238,7 +238,7 @@ on_tool_error_callbacks[0].nme: field-unknown: a reference to a callback has no 
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_root_speaks_to_all_and_outputs_are_named() {
+async fn the_root_instruction_reaches_all_and_outputs_have_names() {
     let scripted = ScriptedModel::new().json(["one", "two"]);
     let registry = Registry::new()
         .model("scripted", scripted.clone())
@@ -254,7 +254,7 @@ async fn the_root_speaks_to_all_and_outputs_are_named() {
     assert!(asked.system_instruction.starts_with("For all.\n\n"), "{}", asked.system_instruction);
     assert_eq!(asked.response_schema.as_ref().unwrap()["type"], "array");
 
-    // A schema as it is.
+    // A schema is accepted as is.
     Tree::from_config(&agent(json!({"type": "string"})), &registry).unwrap();
     assert_eq!(
         refused(agent(json!("Drat")), &registry),
@@ -267,7 +267,7 @@ async fn the_root_speaks_to_all_and_outputs_are_named() {
 }
 
 #[test]
-fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
+fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_others() {
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
         {"agent_class": "LoopAgent", "name": "lp", "max_iterations": 1.5, "sub_agents": [{"name": "a"}]},
         {"name": "reader", "instruction": "{nobody}"},
@@ -290,7 +290,7 @@ fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
 
 /// An agent that could not be read might write any key and end any loop.
 #[test]
-fn the_flow_is_checked_when_all_agents_are_read() {
+fn the_flow_is_checked_only_if_all_agents_are_read() {
     let config = |second: &str| {
         json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
             {"name": "reader", "instruction": "{nobody}"},

@@ -1,11 +1,11 @@
-//! How trees run.
+//! Execution of built trees.
 
 use crate::build::support::{said, says};
 use adk_core::{DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_is_its_own_root() {
+async fn a_loop_may_be_the_root() {
     let tree =
         LoopAgent::builder("lp").max_iterations(2).sub_agent(says("a")).sub_agent(says("b")).build().unwrap();
     assert_eq!(said(&tree).await.unwrap(), ["lp#1/a", "lp#1/b", "lp#2/a", "lp#2/b"]);
@@ -28,7 +28,7 @@ async fn blocks_are_steps_of_one_list() {
         "root/both/right [both.right]",
     ];
     assert_eq!(said(&tree).await.unwrap(), expected);
-    // A built block that is placed as a trait object is taken in as well.
+    // A built block that is a trait object is inlined as well.
     let shared: Arc<dyn DynAgent> = Arc::new(tree);
     let outer = LoopAgent::builder("outer").max_iterations(1).sub_agent(shared).build().unwrap();
     assert_eq!(outer.spec().steps.len(), 16);
@@ -36,7 +36,7 @@ async fn blocks_are_steps_of_one_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn any_agent_is_a_root() {
+async fn any_agent_may_be_the_root() {
     let agent: Arc<dyn DynAgent> = Arc::new(says("alone"));
     assert_eq!(said(&*agent).await.unwrap(), ["alone"]);
     let tree = Tree::of(agent).unwrap();
@@ -44,7 +44,7 @@ async fn any_agent_is_a_root() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_checks_of_the_flow_an_exit_needs_no_announcement_and_no_loop() {
+async fn unchecked_flow_allows_exits_without_announcement_or_loop() {
     let tree = |checks| {
         let body = SequentialAgent::builder("body").sub_agents([says("a").exits_in(2), says("b")]);
         LoopAgent::builder("lp").sub_agent(body).flow_checks(checks)

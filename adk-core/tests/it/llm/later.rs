@@ -1,4 +1,4 @@
-//! Answers of the user to calls that run on, as a message of a further run: ADK without resumption.
+//! Answers to long-running calls in the user message of a later run, as in ADK without resumption.
 
 use super::*;
 use adk_core::llm::LlmAgent;
@@ -23,7 +23,7 @@ fn clerk() -> LlmAgent {
 }
 
 #[tokio::test]
-async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_nothing() {
+async fn answers_to_no_call_or_to_an_answered_call_are_refused() {
     let model = ScriptedModel::new()
         .reply(Reply::new().call_with_id("c1", "ask", json!({})).call_with_id("c2", "look", json!({})))
         .text("I have asked.")
@@ -50,7 +50,8 @@ async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_no
     );
     refused(vec![answer("c1"), answer("c3")], ErrorKind::UnknownWait).await;
     refused(vec![answer("c1"), answer("c1")], ErrorKind::Answered).await;
-    // What the tool itself has said is an answer of one that does not run on, and none of one that does.
+    // A result of the tool itself answers a call that is not long-running, but not a long-running
+    // one.
     refused(vec![answer("c2")], ErrorKind::Answered).await;
     run(vec![answer("c1")]).await.unwrap();
     assert_eq!(

@@ -1,9 +1,9 @@
-//! Loops and what ends them.
+//! Loops and the reasons for their end.
 
 use super::*;
 
 #[tokio::test]
-async fn a_loop_repeats_and_tells_round_iteration_and_reason() {
+async fn a_loop_reports_round_iteration_and_reason() {
     let tree = Tree::new(
         "writing",
         vec![run(say("writer")), repeat("refinement", Some(2), vec![run(say("critic"))])],
@@ -30,7 +30,7 @@ async fn a_loop_repeats_and_tells_round_iteration_and_reason() {
 }
 
 #[tokio::test]
-async fn an_exit_ends_the_innermost_loop_alone() {
+async fn an_exit_ends_only_the_innermost_loop() {
     let inner = repeat("inner", Some(9), vec![sequence("both", vec![run(exit("stop")), run(say("never"))])]);
     let tree = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("after"))])]);
     assert_eq!(
