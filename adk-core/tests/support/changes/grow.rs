@@ -108,7 +108,7 @@ impl Grower {
             let reply = (0..calls).map(|_| {
                 number += 1;
                 let random = &mut self.random;
-                let tool = if random.one_in(8) { random.of(&OFFERED) } else { random.of(&TOOLS) };
+                let tool = if random.one_in(8) { random.choose(&OFFERED) } else { random.choose(&TOOLS) };
                 Call { tool, number }
             });
             script.push(reply.collect());
@@ -123,7 +123,7 @@ fn agent(script: &[Vec<Call>], random: &mut Random) -> AgentVersion {
     for name in TOOLS {
         let is_called = script.iter().flatten().any(|call| call.tool == name);
         if is_called && !random.one_in(5) || !is_called && random.one_in(6) {
-            let confirm = *random.of(&[Confirm::Never, Confirm::Never, Confirm::Always, Confirm::Even]);
+            let confirm = *random.choose(&[Confirm::Never, Confirm::Never, Confirm::Always, Confirm::Even]);
             let long_running = confirm == Confirm::Never && random.one_in(8);
             agent.tools.push(ToolVersion { name, confirm, long_running });
         }
@@ -146,11 +146,11 @@ fn toolset(random: &mut Random) -> Vec<ToolVersion> {
 }
 
 fn hooks(n: u64, random: &mut Random) -> Hooks {
-    if random.one_in(n) { *random.of(&[Hooks::Logs, Hooks::Steps]) } else { Hooks::None }
+    if random.one_in(n) { *random.choose(&[Hooks::Logs, Hooks::Steps]) } else { Hooks::None }
 }
 
 fn concurrency(random: &mut Random) -> Option<u32> {
-    *random.of(&[None, Some(1), Some(2)])
+    *random.choose(&[None, Some(1), Some(2)])
 }
 
 fn failing(scripts: &[Vec<Vec<Call>>], random: &mut Random) -> Option<(usize, u32)> {
@@ -240,14 +240,14 @@ fn confirm(agent: &mut AgentVersion, yes: bool, random: &mut Random) -> bool {
     let is_meant = |tool: &&mut ToolVersion| (tool.confirm == Confirm::Never) == yes && !tool.long_running;
     let mut meant: Vec<_> = agent.tools.iter_mut().filter(is_meant).collect();
     let Some(at) = below(meant.len(), random) else { return false };
-    let now = if yes { *random.of(&[Confirm::Always, Confirm::Even]) } else { Confirm::Never };
+    let now = if yes { *random.choose(&[Confirm::Always, Confirm::Even]) } else { Confirm::Never };
     meant[at].confirm = now;
     true
 }
 
 fn other(hooks: Hooks, random: &mut Random) -> Hooks {
     let others = [Hooks::None, Hooks::Logs, Hooks::Steps].into_iter().filter(|other| *other != hooks);
-    *random.of(&others.collect::<Vec<_>>())
+    *random.choose(&others.collect::<Vec<_>>())
 }
 
 fn below(len: usize, random: &mut Random) -> Option<usize> {
