@@ -22,10 +22,10 @@ impl limits::Opens for Memory {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_cancelled_by_any_program() {
-    cancelled::ends_what_waits(&Memory::default()).await;
+    cancelled::ends_waiting_runs(&Memory::default()).await;
     cancelled::ends_at_the_next_commit(&Memory::default()).await;
     cancelled::ends_at_once_here(&Memory::default()).await;
-    cancelled::tells_what_there_is(&Memory::default()).await;
+    cancelled::reports_status(&Memory::default()).await;
 }
 
 #[tokio::test]
@@ -39,9 +39,9 @@ async fn a_request_key_has_one_binding_and_its_run_starts_once() {
 
 #[tokio::test]
 async fn runs_are_listed_with_status_times_and_usage() {
-    listed::tells_all(&Memory::default()).await;
+    listed::reports_times_and_usage(&Memory::default()).await;
     listed::turns_pages(&Memory::default()).await;
-    listed::tells_what_was_cancelled(&Memory::default()).await;
+    listed::reports_usage_of_cancelled_runs(&Memory::default()).await;
 }
 
 /// Cancels a run from another program after any number of events of any tree. The run commits no

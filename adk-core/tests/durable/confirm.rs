@@ -67,7 +67,7 @@ pub fn payer(paid: Arc<AtomicU32>) -> LlmAgent {
     let look = look.confirm_if(|(): &()| false);
     let agent =
         LlmAgent::builder("payer").model(Banker).tool(pay.writes::<u32>("paid").confirm(true)).tool(look);
-    agent.output_key("told").build().unwrap()
+    agent.output_key("report").build().unwrap()
 }
 
 fn tree(paid: &Arc<AtomicU32>) -> Tree {
@@ -107,7 +107,7 @@ async fn a_call_waits_for_an_answer_and_a_refusal_is_sent_to_the_model() {
     assert_eq!(paid.load(SeqCst), 2, "the sum was paid once");
     let last = tree(&paid);
     let outcome = other.resume(&last, waiting[0].run_id).await.unwrap();
-    let report: String = outcome.get("told").unwrap().unwrap();
+    let report: String = outcome.get("report").unwrap().unwrap();
     assert_eq!(
         serde_json::from_str::<Value>(&report).unwrap(),
         json!([{"error": "This tool call is rejected."}, {"result": "nothing to see"}, {"result": "paid 2"}])

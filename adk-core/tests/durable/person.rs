@@ -387,7 +387,7 @@ impl tenants::Process for Shared {
 
 #[tokio::test]
 async fn runs_of_all_tenants_are_recovered() {
-    tenants::left(&Shared(World::new()), async || {}).await;
+    tenants::resumes_abandoned_runs(&Shared(World::new()), async || {}).await;
     tenants::waits(&Shared(World::new())).await;
 }
 

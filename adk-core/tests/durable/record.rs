@@ -77,7 +77,7 @@ async fn a_resumed_run_sees_its_old_state_and_writes_of_others_in_log_order() {
             Ok(Flow::Continue)
         })
     });
-    handle.run(&Tree::new("v", vec![run(writes)]), "meanwhile").await.unwrap();
+    handle.run(&Tree::new("v", vec![run(writes)]), "second").await.unwrap();
     runner.answer(&waiting.id, true).await.unwrap();
     // If the agent saw 20 before its question, its event would differ from the record. It never
     // wrote its own key.

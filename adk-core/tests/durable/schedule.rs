@@ -24,7 +24,7 @@ use std::task::{Context as Task, Poll, Wake, Waker};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A store that executes requests when the scheduler says so, and checks which claim drives the
+/// A store that executes requests on a signal of the scheduler, and checks which claim drives the
 /// run.
 #[derive(Clone)]
 struct Later {

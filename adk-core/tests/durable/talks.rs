@@ -70,7 +70,7 @@ fn calculates(request: &ModelRequest) -> Reply {
 }
 
 fn clerk() -> LlmAgent {
-    llm("clerk", calculates).tool(adds("sum")).output_key("told").build().unwrap()
+    llm("clerk", calculates).tool(adds("sum")).output_key("report").build().unwrap()
 }
 
 /// Makes an agent that hands over, is handed back to, and hands over once more.

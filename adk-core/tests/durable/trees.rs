@@ -119,7 +119,7 @@ fn item_but(name: &'static str, one: Option<u64>) -> By {
     agent
 }
 
-/// Makes an agent with two calls, of which the second fails in attempts before `succeeds`, or
+/// Makes an agent with two calls. The second one fails in attempts before `succeeds`, or
 /// hangs. Its earlier writes stay.
 fn flaky(name: &'static str, succeeds: u32, hangs: bool) -> By {
     let mut agent = by(name, move |cx| {

@@ -162,30 +162,30 @@ impl limits::Opens for Memory {
 
 #[test]
 fn values_that_agents_write_obey_the_limit() {
-    with_room(async || limits::agents_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::agents_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
 fn initial_values_of_runs_obey_the_limit() {
-    with_room(async || limits::beginnings_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::beginnings_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
 fn answers_of_people_obey_the_limit() {
-    with_room(async || limits::answers_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::answers_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
 fn calls_and_results_of_tools_obey_the_limit() {
-    with_room(async || limits::tools_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::tools_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
 fn outputs_of_models_obey_the_limit() {
-    with_room(async || limits::outputs_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::outputs_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
 fn ids_that_no_store_can_keep_are_refused() {
-    with_room(async || limits::ids_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::ids_obey_the_limit(&Memory::default()).await);
 }

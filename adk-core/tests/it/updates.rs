@@ -61,8 +61,8 @@ fn counts() -> FunctionTool {
             for key in ["user:n", "n", "temp:n", "user:n", "n", "temp:n"] {
                 all.push(cx.state().update(key, one_more).await?);
             }
-            cx.state().set("told", &all)?;
-            let refused = cx.state().update("told", |_: Option<Value>| 1).await.unwrap_err();
+            cx.state().set("counts", &all)?;
+            let refused = cx.state().update("counts", |_: Option<Value>| 1).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
             if args.contains_key("fails") {
                 Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
@@ -73,7 +73,7 @@ fn counts() -> FunctionTool {
     })
     .writes::<u64>("user:n")
     .writes::<u64>("n")
-    .writes::<Vec<u64>>("told")
+    .writes::<Vec<u64>>("counts")
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn an_update_in_a_tool_takes_effect_at_once_and_stays() {
     let outcome = runner.run(&Tree::new("w", vec![run(clerk)]), "go").await.unwrap();
     assert_eq!((outcome.get("user:n").unwrap(), outcome.get("n").unwrap()), (Some(4), Some(4)));
     assert_eq!(
-        outcome.get("told").unwrap(),
+        outcome.get("counts").unwrap(),
         Some(json!([1, 1, 1, 2, 2, 2])),
         "a failed call keeps its updates, but not its set keys"
     );

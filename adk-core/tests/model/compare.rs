@@ -237,7 +237,7 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             }
             _ => {}
         }
-        if let Some(discards) = Discards::of(event) {
+        if let Some(discards) = Discards::from_event(event) {
             let writes = |at: usize| {
                 let delta = log[at].actions.state_delta.iter();
                 delta.map(|(key, value)| (key.to_string(), Value::clone(value))).collect()

@@ -320,7 +320,7 @@ fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Ve
     ended.swap_remove(won)
 }
 
-/// Joins concurrent parts, of which some are known to finish. Returns the end of each part.
+/// Joins concurrent parts. Some are known to finish. Returns the end of each part.
 fn beside(
     place: &str,
     parts: Vec<Part>,

@@ -77,7 +77,7 @@ pub enum Shape {
         name: &'static str,
         inside: Vec<Shape>,
         output: Option<Output>,
-        /// Its `state` keys.
+        /// `state` keys of the workflow.
         states: Vec<&'static str>,
     },
 }
@@ -94,7 +94,7 @@ pub struct Output {
 pub enum What {
     /// Whether a loop ends after this round.
     Done,
-    /// One of this number of arms.
+    /// An arm, below this number.
     Arm(usize),
     /// A list with a few elements.
     List,

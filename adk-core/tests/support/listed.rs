@@ -1,4 +1,4 @@
-//! Lists of runs, asked of every store: what each says of a run, and in which order.
+//! Common tests of run lists: their fields and their order.
 
 use super::limits::Opens;
 use super::{Tree, by, run, say};
@@ -18,7 +18,7 @@ fn counting() -> ScriptedModel {
         .reply(Reply::new().text("two").usage(30, 4))
 }
 
-/// Asks a model, waits for a person, and asks again.
+/// Builds a tree that calls a model, waits for a person, and calls a model again.
 fn talks() -> Tree {
     let asks = |name: &'static str| run(LlmAgent::builder(name).build().unwrap());
     let waits =
@@ -34,8 +34,8 @@ fn used(info: &RunInfo) -> Option<(u64, u64, u64)> {
     info.usage.map(|Usage { calls, input_tokens, output_tokens, .. }| (calls, input_tokens, output_tokens))
 }
 
-/// Times and usage go on with the run, also over a pause and in another program.
-pub async fn tells_all(place: &impl Opens) {
+/// Times and usage continue over a pause and in another program.
+pub async fn reports_times_and_usage(place: &impl Opens) {
     let begun = now_micros();
     let model = counting();
     let (here, there) = (place.runner(model.clone()).await, place.runner(model).await);
@@ -62,8 +62,9 @@ pub async fn tells_all(place: &impl Opens) {
     assert_eq!((ended.session, &*ended.workflow), (session.key().clone(), "talks"));
 }
 
-/// A run that was cancelled in the middle says what it has used, where it is cancelled by its own program, or by another.
-pub async fn tells_what_was_cancelled(place: &impl Opens) {
+/// A run that was cancelled in the middle reports its usage, whether its own program or another one
+/// cancelled it.
+pub async fn reports_usage_of_cancelled_runs(place: &impl Opens) {
     let (here, there) = (place.runner(counting()).await, place.runner(counting()).await);
     for by_itself in [true, false] {
         let gate = Arc::new(Notify::new());
@@ -94,7 +95,7 @@ pub async fn tells_what_was_cancelled(place: &impl Opens) {
     }
 }
 
-/// Lists by state, newest first or oldest first, page by page.
+/// Lists runs by state, newest or oldest first, page by page.
 pub async fn turns_pages(place: &impl Opens) {
     let runner = place.runner(counting()).await;
     let says = Tree::new("says", vec![run(say("a"))]);
@@ -108,7 +109,7 @@ pub async fn turns_pages(place: &impl Opens) {
         paused.push(runner.waiting().await.unwrap()[0].run_id);
         cancelled.extend(runner.cancel_where(&RunFilter::any().user("ann")).await.unwrap());
     }
-    assert_eq!(cancelled, [paused.remove(0)], "that of the first user");
+    assert_eq!(cancelled, [paused.remove(0)], "the run of the first user");
     let list = async |filter: &RunFilter| -> Vec<RunId> {
         runner.runs(filter).await.unwrap().into_iter().map(|run| run.run_id).collect()
     };
@@ -140,8 +141,10 @@ pub async fn turns_pages(place: &impl Opens) {
             assert_eq!(all, runs, "by pages: {page:?}");
         }
     }
-    // The error of one that has failed, and what is known of one that waited when it was cancelled.
-    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else { panic!("it has failed") };
+    // The error of a failed run, and the known facts of a run that was cancelled while it waited.
+    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
+        panic!("the run has not failed")
+    };
     assert!(error.contains("no"), "{error}");
     assert_eq!(used(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
     assert_eq!(used(&info(&runner, finished[0]).await), Some((0, 0, 0)));

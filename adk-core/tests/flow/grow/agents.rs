@@ -161,8 +161,8 @@ impl Grower {
         self.key()
     }
 
-    /// Gives the definition other keys than the instance: some unique ones and some that are used
-    /// elsewhere.
+    /// Gives the definition other keys than the instance: some unique ones, and some that other
+    /// steps use.
     fn rename(&mut self, agent: &mut Agent, here: &Here) {
         let reads = agent.reads.iter().map(|read| read.key);
         let used: Vec<_> = reads

@@ -1,6 +1,6 @@
 //! Random blocks: the keys that are known inside and after them.
 
-use super::{Grower, Here, key_from, is_note};
+use super::{Grower, Here, is_note, key_from};
 use crate::pairs::construct::Construct;
 use crate::tree::*;
 use adk_core::spec::Over;

@@ -119,7 +119,8 @@ impl<'f> Interpreter<'f> {
     /// Checks the discarded writes in the last event of a block.
     fn undoes(&mut self, at: usize, path: &str, start: Thread) -> Differs<()> {
         let log = self.log;
-        let discards = Discards::of(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
+        let discards =
+            Discards::from_event(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
         let states: Vec<_> = (start.at..at).map(|at| self.state(at)).collect();
         let writes = |nth: usize| {
             let temps =

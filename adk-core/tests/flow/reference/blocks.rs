@@ -128,7 +128,7 @@ impl<'f> Machine<'f> {
         Ways { through, exits, between: states.or(element.between).or(through) }
     }
 
-    /// Executes a `try`, of which each attempt may fail at any moment.
+    /// Executes a `try`. Each attempt may fail at any moment.
     pub(super) fn attempts(&mut self, block: &'f Block, most: u32, scope: Scope, states: States) -> Ways {
         let (body, otherwise) = match block.inside.split_last() {
             Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => (body, Some(last)),

@@ -11,7 +11,7 @@ fn choose(name: &'static str) -> By {
 #[tokio::test]
 async fn a_match_runs_the_selected_arm_and_continues_after_it() {
     let inner = select("inner", "which", vec![vec![], vec![run(say("one")), run(say("more"))], vec![]]);
-    let arms = vec![vec![run(say("zero"))], vec![inner, run(say("behind"))], vec![]];
+    let arms = vec![vec![run(say("zero"))], vec![inner, run(say("after"))], vec![]];
     let inside = vec![run(choose("choose")), select("kind", "which", arms), run(say("last"))];
     let tree = Tree::new("w", vec![repeat("l", Some(3), inside)]);
     assert_eq!(
@@ -23,7 +23,7 @@ async fn a_match_runs_the_selected_arm_and_continues_after_it() {
             "w/l#2/choose which=1",
             "w/l#2/kind/inner/one",
             "w/l#2/kind/inner/more",
-            "w/l#2/kind/behind",
+            "w/l#2/kind/after",
             "w/l#2/last",
             "w/l#3/choose which=2",
             "w/l#3/last",

@@ -29,7 +29,7 @@ fn tree(wait: Value) -> Tree {
         "sub_agents": [
             {"name": "writer", "instruction": "Write.", "output_key": "draft"},
             wait,
-            {"name": "editor", "instruction": "It says: {decision}", "output_key": "told"},
+            {"name": "editor", "instruction": "It says: {decision}", "output_key": "comment"},
         ],
     });
     Tree::from_config(&config, &registry()).unwrap()
@@ -96,7 +96,7 @@ async fn it_asks_refuses_invalid_answers_and_continues_with_a_valid_one() {
             other.answer(&waiting.id, &right).await.unwrap();
             let outcome = other.resume(&tree, waiting.run_id).await.unwrap();
             assert_eq!(outcome.get::<Value>("decision").unwrap(), Some(right.clone()));
-            assert_eq!(outcome.get::<String>("told").unwrap().as_deref(), Some("done"));
+            assert_eq!(outcome.get::<String>("comment").unwrap().as_deref(), Some("done"));
         }
     }
 }

@@ -128,7 +128,7 @@ fn a_skippable_block_guarantees_no_writes() {
     // A callback that returns nothing skips nothing.
     let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
     let silent =
-        SequentialAgent::builder("told").sub_agent(writer).before_agent(|_: &mut CallbackContext| ());
+        SequentialAgent::builder("silent").sub_agent(writer).before_agent(|_: &mut CallbackContext| ());
     let reader = LlmAgent::builder("reader").instruction("Read {draft}.");
     assert!(SequentialAgent::builder("root").sub_agents((silent, reader)).build().is_ok());
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What an answer writes and what a prompt reads.
+//! Keys that answers write and prompts read.
 
 use super::*;
 use crate::support::{Tree, each, repeat, run, select};

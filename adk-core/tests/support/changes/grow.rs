@@ -1,14 +1,15 @@
-//! Grows random programs and random changes of them.
+//! Random programs and random changes of them.
 
 use super::program::{
     AgentVersion, Call, Change, Confirm, Hooks, Node, OFFERED, Program, TOOLS, ToolVersion, Version,
 };
 use super::random::Random;
 
-/// The most steps of a program that are no blocks.
+/// The maximum number of leaf steps of a program.
 const LEAVES: u64 = 3;
 
-/// The program of a seed, with so many versions. Each is made of the one before it by one to three of these changes.
+/// Grows the program of a seed with `versions` versions. Each version differs from the previous one
+/// by one to three of these changes.
 pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
     let mut grower = Grower { random: Random::new(seed), scripts: Vec::new(), blocks: 0, steps: 0 };
     let leaves = 1 + grower.random.below(LEAVES);
@@ -98,7 +99,7 @@ impl Grower {
         Node::Work { number: self.steps, steps: 1 + self.random.below(2) as usize, fails }
     }
 
-    /// One to three replies with one to three calls each.
+    /// Grows one to three replies with one to three calls each.
     fn script(&mut self) -> Vec<Vec<Call>> {
         let mut number = 0;
         let replies = 1 + self.random.below(3);
@@ -117,7 +118,7 @@ impl Grower {
     }
 }
 
-/// An agent with most of the tools that its model calls.
+/// Grows an agent with most of the tools that its model calls.
 fn agent(script: &[Vec<Call>], random: &mut Random) -> AgentVersion {
     let mut agent = AgentVersion::default();
     for name in TOOLS {
@@ -173,7 +174,7 @@ fn change(program: &mut Program, kinds: &[Change], random: &mut Random) {
     program.changes.push(made);
 }
 
-/// Makes a change somewhere. False where it changes nothing.
+/// Applies a change somewhere. Returns false if it has no effect.
 fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random: &mut Random) -> bool {
     match kind {
         Change::Plugin => {

@@ -1,11 +1,12 @@
 use super::*;
 use crate::{Content, FunctionCall, FunctionResponse, Thought};
 
-/// Two rows that google-adk 2.13.0 has written (`DatabaseSessionService.append_event`).
+/// Two rows that google-adk 2.13.0 wrote (`DatabaseSessionService.append_event`).
 const USER: &str = r#"{"content": {"parts": [{"text": "hi \u00fc"}], "role": "user"}, "invocation_id": "e-1", "author": "user", "actions": {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}, "node_info": {"path": ""}, "id": "64ce02a7-2aa8-4410-88b8-b80d34f6a346", "timestamp": 1795295498.056889}"#;
 const MODEL: &str = r#"{"model_version": "g", "content": {"parts": [{"text": "t", "thought": true, "thought_signature": "__4B"}, {"function_call": {"id": "adk-1", "args": {"camelKey": {"aB": 1}, "n": null}, "name": "f"}}, {"inline_data": {"data": "__4B-w==", "display_name": "x", "mime_type": "image/png"}}, {"executable_code": {"code": "1+1", "language": "PYTHON"}}, {"file_data": {"file_uri": "gs://a", "mime_type": "x/y"}}, {"function_response": {"will_continue": false, "id": "adk-1", "name": "f", "response": {"result": null}}}], "role": "model"}, "grounding_metadata": {"web_search_queries": ["q"]}, "partial": false, "turn_complete": true, "finish_reason": "STOP", "error_code": "X", "error_message": "m", "custom_metadata": {"someKey": {"inNer": 1}}, "usage_metadata": {"candidates_token_count": 4, "prompt_token_count": 3, "total_token_count": 7}, "invocation_id": "e-1", "author": "critic", "actions": {"skip_summarization": true, "state_delta": {"user:n": "Bob", "draft": {"b": 1, "a": null}}, "artifact_delta": {"a.png": 2}, "transfer_to_agent": "z", "transfer_reason": "r", "escalate": false, "requested_auth_configs": {}, "requested_tool_confirmations": {}, "end_of_agent": true, "agent_state": {"times_looped": 1}, "route": "x"}, "node_info": {"path": "wf@1/critic@2"}, "long_running_tool_ids": ["adk-1"], "branch": "p.a", "id": "not a uuid", "timestamp": 1795295498.15431}"#;
 
-/// The same JSON, whatever the order of its keys, but for what was added.
+/// Checks that `written` contains the JSON of `stored`, in any key order and with additional
+/// fields.
 fn assert_within(stored: &Value, written: &Value, place: &str) {
     match (stored, written) {
         (Value::Object(stored), Value::Object(written)) => {
@@ -24,7 +25,7 @@ fn assert_within(stored: &Value, written: &Value, place: &str) {
 }
 
 #[test]
-fn what_adk_has_stored_is_read_and_written_as_it_was() {
+fn events_stored_by_adk_are_read_and_written_unchanged() {
     for row in [USER, MODEL] {
         let event = Event::from_stored(row).unwrap();
         let written: Value = serde_json::from_str(&event.to_stored().unwrap()).unwrap();
@@ -57,7 +58,7 @@ fn what_adk_has_stored_is_read_and_written_as_it_was() {
 }
 
 #[test]
-fn an_event_that_was_made_of_a_stored_one_has_its_own_ids() {
+fn an_event_made_from_a_stored_one_has_its_own_ids() {
     let mut event = Event::from_stored(MODEL).unwrap();
     event.id = EventId::of_text("another");
     let written: Value = serde_json::from_str(&event.to_stored().unwrap()).unwrap();
@@ -66,7 +67,7 @@ fn an_event_that_was_made_of_a_stored_one_has_its_own_ids() {
 }
 
 #[test]
-fn what_adk_has_no_field_for_stands_in_the_metadata() {
+fn values_without_a_field_in_adk_are_stored_in_the_metadata() {
     let call = |malformed: Option<&str>, signature: Option<&str>| {
         let (malformed, signature) = (malformed.map(str::to_owned), signature.map(str::to_owned));
         Part::from(FunctionCall {
@@ -99,7 +100,7 @@ fn what_adk_has_no_field_for_stands_in_the_metadata() {
 }
 
 #[test]
-fn what_is_no_event_is_an_error() {
+fn json_that_is_not_an_event_is_an_error() {
     for text in ["", "[1]", "{\"content\": 3}", "{\"author\": {}}", "null"] {
         let error = Event::from_stored(text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{text}: {error}");
