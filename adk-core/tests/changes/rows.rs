@@ -116,7 +116,7 @@ async fn three(program: &Program) -> (Played, Played) {
     (waits, play(&fails, &history).await)
 }
 
-fn made(played: &Played) -> Vec<(&str, u32)> {
+fn call_counts(played: &Played) -> Vec<(&str, u32)> {
     played.tools.iter().map(|(tool, times, _)| (&**tool, *times)).collect()
 }
 
@@ -152,8 +152,8 @@ async fn both(change: impl Fn(&mut Version)) {
 async fn requests(program: &Program) -> [Vec<String>; 2] {
     let both_versions = agreeing(program.clone());
     [
-        play(&both_versions, &[(0, Ends::Through)]).await.given,
-        play(&both_versions, &[(1, Ends::Through)]).await.given,
+        play(&both_versions, &[(0, Ends::Through)]).await.requests,
+        play(&both_versions, &[(1, Ends::Through)]).await.requests,
     ]
 }
 
@@ -161,13 +161,13 @@ async fn requests(program: &Program) -> [Vec<String>; 2] {
 /// change, and each model call has the request of its version.
 async fn is_same(program: &Program) {
     let (waits, failed) = three(program).await;
-    assert_eq!((waits.models, made(&waits)), (4, ALL.to_vec()));
+    assert_eq!((waits.models, call_counts(&waits)), (4, ALL.to_vec()));
     // The failed call is repeated.
-    assert_eq!((failed.models, made(&failed)), (5, ALL.to_vec()));
+    assert_eq!((failed.models, call_counts(&failed)), (5, ALL.to_vec()));
     assert_eq!((waits.asked.len(), failed.asked.len()), (3, 3));
     let [then, now] = requests(program).await;
-    assert_eq!(waits.given, [&then[..2], &now[2..]].concat());
-    assert_eq!(failed.given, [&then[..3], &now[2..]].concat());
+    assert_eq!(waits.requests, [&then[..2], &now[2..]].concat());
+    assert_eq!(failed.requests, [&then[..3], &now[2..]].concat());
 }
 
 /// Plays a run that waits at its confirmation when the program changes.
@@ -245,7 +245,7 @@ async fn removed() {
         agent(version).tools.retain(|tool| tool.name != "book");
     });
     let (waits, _) = three(&program).await;
-    assert_eq!((made(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
+    assert_eq!((call_counts(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
 }
 
 /// Tools of toolsets behave like tools that are added and removed.
@@ -274,7 +274,7 @@ async fn confirm_added() {
     });
     let (waits, failed) = three(&program).await;
     for played in [waits, failed] {
-        assert_eq!(made(&played)[..2], ALL[..2]);
+        assert_eq!(call_counts(&played)[..2], ALL[..2]);
         let asked: Vec<_> = played.asked.iter().filter(|asked| asked.contains("May the tool")).collect();
         let is_about = |at: usize, tool: &str| assert!(asked[at].contains(tool), "{asked:?}");
         is_about(0, "book");
@@ -292,21 +292,21 @@ async fn confirm_removed() {
     more.scripts[0][2].push(Call { tool: "book", number: 5 });
     let (waits, failed) = three(&more).await;
     for played in [waits, failed] {
-        assert!(made(&played).contains(&("book(5)", 1)) && played.asked.len() == 3, "{played:?}");
+        assert!(call_counts(&played).contains(&("book(5)", 1)) && played.asked.len() == 3, "{played:?}");
     }
     // The third answer is no.
     let mut refuses = program;
     refuses.body.insert(0, Node::Ask(3));
     let history = [(0, Ends::AtWait), (0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
     let played = play(&Play::new(refuses), &history).await;
-    assert_eq!(made(&played)[2], ("book(3)", 0), "a refused call is not made");
+    assert_eq!(call_counts(&played)[2], ("book(3)", 0), "a refused call is not made");
 }
 
 /// The next model call has a summary, or all events. A recorded summary is not repeated.
 async fn compaction() {
     let with = |after| move |version: &mut Version| agent(version).compact = after;
     let has_summary = |played: &Played| {
-        played.given.iter().map(|given| given.ends_with("after a summary")).collect::<Vec<_>>()
+        played.requests.iter().map(|request| request.ends_with("after a summary")).collect::<Vec<_>>()
     };
     let (waits, failed) = three(&changed(program(), with(Some(4)))).await;
     assert_eq!((has_summary(&waits), waits.summaries), (vec![false, false, true, true], 1));
@@ -322,7 +322,7 @@ async fn compaction() {
     assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, true], 1));
     for program in [changed(program(), with(Some(4))), reversed(changed(program(), with(Some(4))))] {
         let (waits, failed) = three(&program).await;
-        assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+        assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
     }
 }
 
@@ -363,21 +363,21 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2
     }
     // One additional question is about a call.
     let waits = play(&lower, &[(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)]).await;
-    assert_eq!((made(&waits), waits.waits), (ALL.to_vec(), lowered + 1));
+    assert_eq!((call_counts(&waits), waits.waits), (ALL.to_vec(), lowered + 1));
     let higher = agreeing(reversed(limited_program(None)));
     let whole = play(&higher, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&higher, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
     let waits = play(&higher, &[(0, Ends::AtWait), (1, Ends::Through)]).await;
-    assert_eq!((made(&waits), waits.waits), (ALL.to_vec(), raised + 1));
+    assert_eq!((call_counts(&waits), waits.waits), (ALL.to_vec(), raised + 1));
     // The block ended before the failure, and stays ended.
     let failing = limited_program(Some((0, 2)));
     for (program, whole) in [(failing.clone(), 3), (reversed(failing), 1)] {
         let waits = vec![(0, Ends::AtWait); whole + 2];
         let failed = play(&agreeing(program), &[&waits[..], &[(1, Ends::Through)]].concat()).await;
         assert!(failed.failures[0].contains(FAILURE), "{:?}", failed.failures);
-        assert_eq!((made(&failed), failed.waits), (ALL.to_vec(), whole + 1));
+        assert_eq!((call_counts(&failed), failed.waits), (ALL.to_vec(), whole + 1));
     }
 }
 
@@ -404,7 +404,7 @@ async fn concurrency() {
             let failed = play(&limited_program(Some((0, 0))), &failed).await;
             assert_eq!((waits.models, failed.models), (2 * parts as u32, 3 * parts as u32));
             for played in [waits, failed] {
-                assert!(made(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
+                assert!(call_counts(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
                 assert_eq!((played.tools.len(), played.waits), (2 * parts, parts));
             }
         }
@@ -432,7 +432,7 @@ fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
 async fn turns() {
     let program = changed(program(), |version| agent(version).max_turns = Some(1));
     let (waits, failed) = three(&program).await;
-    assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
     assert_eq!((waits.models, failed.models), (4, 5));
     for played in [waits, failed] {
         let last = played.failures.last().unwrap();
@@ -472,7 +472,7 @@ async fn step_at_the_end() {
     let fails = Program { fails: Some((0, 2)), ..program.clone() };
     let both_versions = bodies(&fails, &[program.body.clone(), longer]);
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
-    assert_eq!(made(&play(&both_versions, &history).await), ALL.to_vec());
+    assert_eq!(call_counts(&play(&both_versions, &history).await), ALL.to_vec());
 }
 
 /// The run is refused and unchanged, until its original program is back.
@@ -499,7 +499,7 @@ async fn is_refused_and_continues(program: &Program, other: &[Node], kind: Error
     let both_versions = bodies(&fails, &[program.body.clone(), other.to_vec()]);
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait)], &refused].concat();
     let failed = play(&both_versions, &history).await;
-    assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
 }
 
 /// Makes an agent that emits a text, makes a call that fails the first time if `fails`, and asks.

@@ -24,7 +24,7 @@ fn runner(world: &World, config: RunConfig) -> Runner {
 
 /// Returns path and text of each event: `-` marks a checkpoint before a step, `.` a checkpoint of
 /// an end.
-async fn said(stream: &mut adk_core::RunStream<'_, ()>) -> Vec<String> {
+async fn new_events(stream: &mut adk_core::RunStream<'_, ()>) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event.unwrap();
@@ -54,7 +54,7 @@ fn sorted<const N: usize>(mut lines: [&str; N]) -> [&str; N] {
 async fn all(tree: &Tree, config: RunConfig, answers: u32) -> Vec<Vec<String>> {
     let world = World::new();
     let mut stream = runner(&world, config.clone()).run(tree, "go").stream();
-    let mut all = vec![said(&mut stream).await];
+    let mut all = vec![new_events(&mut stream).await];
     let mut run = None;
     for value in 1..=answers {
         assert!(matches!(stream.end(), RunEnd::Paused(_)));
@@ -63,7 +63,7 @@ async fn all(tree: &Tree, config: RunConfig, answers: u32) -> Vec<Vec<String>> {
         let other = runner(&world, config.clone());
         answer(&other, &mut run, value).await;
         stream = other.resume(tree, run.unwrap()).stream();
-        all.push(said(&mut stream).await);
+        all.push(new_events(&mut stream).await);
     }
     all.iter_mut().for_each(|lines| lines.sort_unstable());
     assert!(matches!(stream.end(), RunEnd::Finished(_)));

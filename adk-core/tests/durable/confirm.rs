@@ -251,7 +251,7 @@ fn sum(amount: u32) -> Value {
     json!({"amount": amount})
 }
 
-fn asked(waiting: &[Waiting]) -> Vec<&str> {
+fn questions(waiting: &[Waiting]) -> Vec<&str> {
     waiting.iter().map(|one| &*one.question).collect()
 }
 
@@ -259,7 +259,7 @@ fn asked(waiting: &[Waiting]) -> Vec<&str> {
 async fn the_predicate_decides_and_unreadable_arguments_raise_no_question() {
     let bank = Bank::new(&[&[sum(100), sum(101), json!({"amount": "much"}), json!({})]]);
     let waiting = bank.begin(100, None).await;
-    assert_eq!(asked(&waiting), ["May the tool `pay` be called with {\"amount\":101}?"]);
+    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":101}?"]);
     assert_eq!(bank.paid(), [100], "a call without a question runs at once");
     bank.answer(&waiting[0], true).await;
     assert_eq!(bank.recover(100, None).await, []);
@@ -294,7 +294,7 @@ async fn predicate_person_and_tool_see_arguments_changed_by_callbacks() {
         call.args.insert("amount".into(), json!(500 - amount));
     };
     let waiting = bank.begin(0, Some(change)).await;
-    assert_eq!(asked(&waiting), ["May the tool `pay` be called with {\"amount\":440}?"]);
+    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":440}?"]);
     assert_eq!(bank.paid(), [0]);
     bank.answer(&waiting[0], true).await;
     assert_eq!(bank.recover(0, Some(change)).await, []);
@@ -312,7 +312,11 @@ async fn an_answer_covers_one_call_once() {
     assert_eq!((open[0].id.clone(), open.len(), bank.paid()), (waiting[0].id.clone(), 1, vec![7]));
     bank.answer(&waiting[0], false).await;
     let again = bank.recover(0, None).await;
-    assert_eq!((asked(&again), bank.paid()), (asked(&waiting[..1]), vec![7]), "a later turn asks again");
+    assert_eq!(
+        (questions(&again), bank.paid()),
+        (questions(&waiting[..1]), vec![7]),
+        "a later turn asks again"
+    );
     assert!(waiting.iter().all(|one| one.id != again[0].id));
     // An answered question takes no other answer.
     let runner = bank.process(0, None);

@@ -32,7 +32,7 @@ fn sees() -> By {
     })
 }
 
-async fn said(world: &World, run: RunId) -> Vec<String> {
+async fn texts(world: &World, run: RunId) -> Vec<String> {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
     session.events().filter(|event| event.invocation_id == run).map(|event| event.text()).collect()
@@ -82,7 +82,7 @@ async fn a_resumed_run_sees_its_old_state_and_writes_of_others_in_log_order() {
     // If the agent saw 20 before its question, its event would differ from the record. It never
     // wrote its own key.
     runner.resume(&tree, waiting.run_id).await.unwrap();
-    assert_eq!(said(&world, waiting.run_id).await, ["go", "None", "Some(2)", "Some(20)"]);
+    assert_eq!(texts(&world, waiting.run_id).await, ["go", "None", "Some(2)", "Some(20)"]);
 }
 
 /// Reads the writes of the other branch directly after its own event. That event is the later one
@@ -108,9 +108,9 @@ async fn an_emit_waits_for_its_turn() {
     let runner = runner(&world);
     runner.session("u", "s").run(&tree, "go").await.unwrap_err();
     let waiting = runner.waiting().await.unwrap().remove(0);
-    let before = said(&world, waiting.run_id).await;
+    let before = texts(&world, waiting.run_id).await;
     assert_eq!(before[2..], ["now", "Some(1)"]);
     runner.answer(&waiting.id, true).await.unwrap();
     runner.resume(&tree, waiting.run_id).await.unwrap();
-    assert_eq!(said(&world, waiting.run_id).await, before, "no event is duplicated or changed");
+    assert_eq!(texts(&world, waiting.run_id).await, before, "no event is duplicated or changed");
 }

@@ -64,7 +64,7 @@ struct Asked {
 }
 
 /// Starts a run that waits for all three.
-async fn asked() -> Asked {
+async fn waiting_run() -> Asked {
     let (world, model) = (World::new(), model());
     let tree = tree(&model);
     let runner = runner(&world, "app");
@@ -85,7 +85,11 @@ impl Asked {
     }
 
     /// Asserts that an operation is refused and changes nothing.
-    async fn refused<T>(&self, kind: ErrorKind, what: impl Future<Output = Result<T, Error>>) -> String {
+    async fn assert_refused<T>(
+        &self,
+        kind: ErrorKind,
+        what: impl Future<Output = Result<T, Error>>,
+    ) -> String {
         let (before, calls) = (stored(&self.world).await, self.model.requests().len());
         let Err(error) = what.await else { panic!("it was accepted") };
         assert_eq!(error.kind(), kind, "{error}");
@@ -97,25 +101,25 @@ impl Asked {
 
 #[tokio::test]
 async fn a_wrong_late_or_unknown_answer_changes_nothing() {
-    let asked = asked().await;
+    let asked = waiting_run().await;
     let runner = runner(&asked.world, "app");
     let count = asked.id("w/p/count");
     for wrong in [json!("many"), json!(-1), json!(300), json!(null), json!({"count": 1})] {
-        asked.refused(ErrorKind::AnswerInvalid, runner.answer(count, wrong)).await;
+        asked.assert_refused(ErrorKind::AnswerInvalid, runner.answer(count, wrong)).await;
     }
     for wrong in [json!("yes"), json!(1), json!(null)] {
-        asked.refused(ErrorKind::AnswerInvalid, runner.answer(asked.id("w/p/payer"), wrong)).await;
+        asked.assert_refused(ErrorKind::AnswerInvalid, runner.answer(asked.id("w/p/payer"), wrong)).await;
     }
     let nobodys = count.replace("count", "county");
-    asked.refused(ErrorKind::UnknownWait, runner.answer(&nobodys, 1)).await;
-    asked.refused(ErrorKind::UnknownWait, runner.answer("", 1)).await;
+    asked.assert_refused(ErrorKind::UnknownWait, runner.answer(&nobodys, 1)).await;
+    asked.assert_refused(ErrorKind::UnknownWait, runner.answer("", 1)).await;
     let stranger = self::runner(&asked.world, "elsewhere");
     for answer in [json!(3), json!("many")] {
-        asked.refused(ErrorKind::UnknownWait, stranger.answer(count, answer)).await;
+        asked.assert_refused(ErrorKind::UnknownWait, stranger.answer(count, answer)).await;
     }
     runner.answer(count, 3).await.unwrap();
-    asked.refused(ErrorKind::Answered, runner.answer(count, 3)).await;
-    asked.refused(ErrorKind::UnknownWait, stranger.answer(count, 3)).await;
+    asked.assert_refused(ErrorKind::Answered, runner.answer(count, 3)).await;
+    asked.assert_refused(ErrorKind::UnknownWait, stranger.answer(count, 3)).await;
 }
 
 #[tokio::test]
@@ -126,13 +130,13 @@ async fn a_long_running_tool_accepts_any_answer_and_wraps_it_in_an_object() {
         (json!([1]), json!({"result": [1]})),
         (json!(null), json!({"result": null})),
     ] {
-        let asked = asked().await;
+        let asked = waiting_run().await;
         let runner = runner(&asked.world, "app");
         let id = asked.id("w/p/clerk");
         let waiting = asked.waiting.iter().find(|waiting| waiting.id == id).unwrap();
         assert_eq!((&waiting.schema, waiting.call_id.as_deref()), (&Value::Null, Some("c1")));
         runner.answer(id, answer).await.unwrap();
-        asked.refused(ErrorKind::Answered, runner.answer(id, "again")).await;
+        asked.assert_refused(ErrorKind::Answered, runner.answer(id, "again")).await;
         assert_eq!(runner.resume(&asked.tree, asked.run).await.unwrap_err().kind(), ErrorKind::Paused);
         let (sessions, ..) = stored(&asked.world).await;
         let events = sessions[0][1].as_array().unwrap();
@@ -144,15 +148,15 @@ async fn a_long_running_tool_accepts_any_answer_and_wraps_it_in_an_object() {
 
 #[tokio::test]
 async fn a_resume_with_an_unknown_or_foreign_id_changes_nothing() {
-    let asked = asked().await;
+    let asked = waiting_run().await;
     let (own, other) = (runner(&asked.world, "app"), runner(&asked.world, "other"));
     let nobodys: RunId = "e-01a20006-3d91-7063-bfff-1ade0228ff61".parse().unwrap();
-    asked.refused(ErrorKind::UnknownRun, async { own.resume(&asked.tree, nobodys).await }).await;
+    asked.assert_refused(ErrorKind::UnknownRun, async { own.resume(&asked.tree, nobodys).await }).await;
     // Two apps may share a store, but do not see each other's runs.
-    asked.refused(ErrorKind::UnknownRun, async { other.resume(&asked.tree, asked.run).await }).await;
+    asked.assert_refused(ErrorKind::UnknownRun, async { other.resume(&asked.tree, asked.run).await }).await;
     // Resumes the run of another workflow, as after a mix-up of sessions.
     let stranger = Tree::new("v", vec![run(say("a"))]);
-    asked.refused(ErrorKind::TopologyChanged, async { own.resume(&stranger, asked.run).await }).await;
+    asked.assert_refused(ErrorKind::TopologyChanged, async { own.resume(&stranger, asked.run).await }).await;
     // Settings that would have no effect are refused.
     for set in ["message", "state", "config"] {
         let request = own.resume(&asked.tree, asked.run);
@@ -161,7 +165,7 @@ async fn a_resume_with_an_unknown_or_foreign_id_changes_nothing() {
             "state" => request.state("count", 1),
             _ => request.config(adk_core::RunConfig::adk()),
         };
-        let error = asked.refused(ErrorKind::Config, request).await;
+        let error = asked.assert_refused(ErrorKind::Config, request).await;
         assert!(error.contains(&format!("with a `{set}`")) && error.contains("runner.answer"), "{error}");
     }
     // The run can still be resumed with its answers.
@@ -171,12 +175,12 @@ async fn a_resume_with_an_unknown_or_foreign_id_changes_nothing() {
     }
     let outcome = own.resume(&asked.tree, asked.run).await.unwrap();
     assert_eq!(outcome.get::<u8>("count").unwrap(), Some(3));
-    asked.refused(ErrorKind::Answered, own.answer(asked.id("w/p/count"), 4)).await;
+    asked.assert_refused(ErrorKind::Answered, own.answer(asked.id("w/p/count"), 4)).await;
 }
 
 #[tokio::test]
 async fn an_answer_to_a_call_of_another_session_user_or_tool_changes_nothing() {
-    let asked = asked().await;
+    let asked = waiting_run().await;
     let runner = runner(&asked.world, "app");
     let model = ScriptedModel::new().text("Hello.");
     let simple = LlmAgent::builder("host").model(model.clone()).build().unwrap();
@@ -193,12 +197,12 @@ async fn an_answer_to_a_call_of_another_session_user_or_tool_changes_nothing() {
         let simple = &simple;
         async move { session.run(simple, content).await }
     };
-    asked.refused(ErrorKind::UnknownWait, send(&session, "ask")).await;
+    asked.assert_refused(ErrorKind::UnknownWait, send(&session, "ask")).await;
     // The answering user has no session with this id, and the refused answer creates none.
     let before = stored(&asked.world).await;
     assert_eq!(send(&user, "ask").await.unwrap_err().kind(), ErrorKind::UnknownWait);
     assert!(stored(&asked.world).await.0.iter().all(|one| before.0.contains(one) || one[1] == json!([])));
-    let error = asked.refused(ErrorKind::AnswerInvalid, send(&runner.session("u", "s"), "look")).await;
+    let error = asked.assert_refused(ErrorKind::AnswerInvalid, send(&runner.session("u", "s"), "look")).await;
     assert!(error.contains("the call `c1` in the name of `look`, but it is one of `ask`"), "{error}");
     assert_eq!(model.requests().len(), calls);
 }

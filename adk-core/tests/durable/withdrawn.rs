@@ -36,7 +36,7 @@ async fn a_retry_does_not_repeat_handled_questions() {
 }
 
 /// Returns the run of a world and the texts of its events.
-async fn said(world: &World) -> Option<(RunId, Vec<String>)> {
+async fn run_and_texts(world: &World) -> Option<(RunId, Vec<String>)> {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys.first()?.key).await.unwrap()?;
     let id = session.event(0)?.invocation_id;
@@ -55,7 +55,7 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
     let other = process(&world)(tree()).await;
     let is_killed = ended == Ended::Killed;
     if is_killed {
-        let Some((id, _)) = said(&world).await else { return true };
+        let Some((id, _)) = run_and_texts(&world).await else { return true };
         for wait in other.waiting().await.unwrap().iter().filter(|_| is_answered) {
             other.answer(&wait.id, true).await.unwrap();
         }
@@ -65,19 +65,19 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
             return true;
         }
     }
-    let (id, before) = said(&world).await.unwrap();
+    let (id, before) = run_and_texts(&world).await.unwrap();
     for _ in 0..2 {
         let kept = other.waiting().await.unwrap();
         assert!(kept.len() == 1 && *kept[0].path.name() == *"kept", "{what}: {kept:?}");
         assert!(other.recover().await.unwrap().is_empty(), "{what}: nothing wakes the run");
         other.resume(&tree(), id).await.unwrap_err();
-        assert_eq!(said(&world).await.unwrap().1, before, "{what}");
+        assert_eq!(run_and_texts(&world).await.unwrap().1, before, "{what}");
     }
     let kept = other.waiting().await.unwrap().remove(0);
     other.answer(&kept.id, true).await.unwrap();
     let ended = other.recover().await.unwrap().remove(0).result;
     assert!(ended.as_ref().is_ok_and(Vec::is_empty), "{what}: {ended:?}");
-    assert!(is_answered || stage.answered() == 0, "{what}");
+    assert!(is_answered || stage.answer_count() == 0, "{what}");
     is_killed
 }
 

@@ -82,7 +82,7 @@ impl Log {
         answer
     }
 
-    pub fn asked(&self) -> Vec<String> {
+    pub fn question_ids(&self) -> Vec<String> {
         self.0.lock().unwrap().asked.iter().map(|asked| asked.id.clone()).collect()
     }
 

@@ -125,10 +125,10 @@ fn a_wait_in_a_remote_branch_stays_pending_until_its_answer() {
         let workflow = tree();
         let request = runner.run(&workflow, "go");
         let answering = async {
-            while answers.asked().len() < 2 {
+            while answers.question_ids().len() < 2 {
                 tokio::task::yield_now().await;
             }
-            for id in answers.asked() {
+            for id in answers.question_ids() {
                 answers.answer(&id, json!(true));
             }
             std::future::pending().await

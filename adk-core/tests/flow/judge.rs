@@ -82,7 +82,7 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
         }
     }
     missed(&found, &reports)?;
-    let kept = kept(flow);
+    let kept = undeclared_states(flow);
     if let Some(key) = kept.iter().find(|key| !reports.iter().any(|reports| reports.is_of(key))) {
         return Err(format!("nothing is reported for `{key}`, which a workflow inside keeps in the session"));
     }
@@ -133,7 +133,7 @@ pub fn waits_in_tool(flow: &Flow) -> bool {
 }
 
 /// Returns the keys that a nested workflow declares as `state` but this workflow does not.
-fn kept(flow: &Flow) -> BTreeSet<Key> {
+fn undeclared_states(flow: &Flow) -> BTreeSet<Key> {
     let mut own: BTreeSet<_> = flow.inputs.iter().map(|(key, _)| *key).chain(flow.lets.clone()).collect();
     own.extend(all_written(&flow.body).iter().chain(&flow.outputs));
     own.extend(touched(&flow.body));

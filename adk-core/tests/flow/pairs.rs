@@ -27,7 +27,7 @@ use adk_core::{CallbackContext, Event, Plugin, Result as Ran, RunConfig, RunEnd,
 use construct::{Pair, Place, pairs};
 use interpret::{Choices, Ended, Interpreter, Names};
 use log::{Inner, Log};
-use refused::{Why, refused};
+use refused::{Why, row_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -266,7 +266,7 @@ fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared
         shared.played += 1;
         match played {
             Ok(pairs) => {
-                let wrong: Vec<_> = pairs.iter().filter(|pair| refused(**pair).is_some()).collect();
+                let wrong: Vec<_> = pairs.iter().filter(|pair| row_of(**pair).is_some()).collect();
                 assert!(
                     wrong.is_empty(),
                     "seed {seed}: {wrong:?} should be impossible, but have run:\n{flow}"
@@ -287,7 +287,7 @@ fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared
 #[test]
 fn pairs_run_as_the_interpreter_says() {
     let begin = Instant::now();
-    let possible: Vec<_> = table::all().filter(|pair| refused(*pair).is_none()).collect();
+    let possible: Vec<_> = table::all().filter(|pair| row_of(*pair).is_none()).collect();
     let (seeds, shared) = (seeds(500), Mutex::<Shared>::default());
     let is_long = crate::number("ADK_TREES").is_some();
     // One thread always chooses the same pairs.
@@ -324,7 +324,7 @@ fn pairs_run_as_the_interpreter_says() {
 fn pairs_that_a_check_refuses_are_refused() {
     let mut count = 0;
     for pair in table::all() {
-        let Some(Why::Check(check)) = refused(pair).map(|row| row.why) else { continue };
+        let Some(Why::Check(check)) = row_of(pair).map(|row| row.why) else { continue };
         let flow = refused::example(pair);
         assert!(pairs(&flow, &|_| true).contains(&pair), "{pair:?} is not in\n{flow}");
         let all = flow.definitions().into_iter().chain([Arc::new(flow.clone())]);

@@ -236,7 +236,7 @@ fn a_closed_queue_refuses_messages() {
     assert_eq!(queue.send("b").unwrap_err().kind(), ErrorKind::QueueClosed);
 }
 
-async fn refused(tree: &Tree) -> (Error, usize) {
+async fn error_and_length(tree: &Tree) -> (Error, usize) {
     let runner = runner(&ScriptedModel::new());
     let session = runner.session("ann", "s1");
     let error = session.run_live(tree, "", &queue(&[])).await.unwrap_err();
@@ -253,7 +253,8 @@ async fn loops_and_parallel_blocks_are_refused_before_the_run_starts() {
         (each("all", "item", "items", vec![run(say("a"))]), "each block `all`"),
         (sequence("inner", vec![repeat("again", None, vec![run(say("a"))])]), "loop `again`"),
     ] {
-        let (error, stored) = refused(&chat(vec![run(put("p", "items", |_| json!([]))), block])).await;
+        let (error, stored) =
+            error_and_length(&chat(vec![run(put("p", "items", |_| json!([]))), block])).await;
         assert!(error.message().starts_with(&format!("live-loop: {word} cannot run live")), "{error}");
         assert!(error.help().is_some() && error.path().is_some(), "{error}");
         assert_eq!(stored, 0);
@@ -267,10 +268,10 @@ async fn a_loop_in_a_nested_workflow_is_found_with_and_without_a_description() {
     let inner: Arc<dyn DynAgent> = Arc::new(inside());
     // The trees of the tests copy descriptions without inner steps, so the run itself detects the
     // loop.
-    let (error, _) = refused(&chat(vec![run(inner)])).await;
+    let (error, _) = error_and_length(&chat(vec![run(inner)])).await;
     assert_eq!(error.path().unwrap().to_string(), "chat/drafting/again");
     assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
-    let (error, _) = refused(&inside()).await;
+    let (error, _) = error_and_length(&inside()).await;
     assert_eq!(error.path().unwrap().to_string(), "drafting");
     assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
 }

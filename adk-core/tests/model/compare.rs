@@ -131,7 +131,7 @@ impl Parts {
 }
 
 /// Formats events, except those of the user and of the observing agents.
-pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
+pub fn to_lines(events: &[Arc<Event>]) -> Vec<String> {
     let is_seen = |event: &&Arc<Event>| {
         !["user", BRIEF, BLIND, OBSERVER].contains(&&*event.author) && left_out(event, "cancelled").is_none()
     };

@@ -29,7 +29,7 @@ mod tree;
 use adk_core::runner::SessionHandle;
 use adk_core::testing::ScriptedModel;
 use adk_core::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
-use compare::{Branch, Item, Parts, compare, in_order, replay, seen, winners};
+use compare::{Branch, Item, Parts, compare, in_order, replay, to_lines, winners};
 use discards::State;
 use expect::{Ended, Failure};
 use grow::{KEPT, Shape};
@@ -156,14 +156,14 @@ type Ran = (Vec<Arc<Event>>, RunEnd<()>, Option<Error>);
 
 async fn drive(handle: &SessionHandle, tree: &Tree) -> Ran {
     let mut stream = handle.run(tree, "go").message("go").stream();
-    let (mut taken, mut error) = (Vec::new(), None);
+    let (mut delivered, mut error) = (Vec::new(), None);
     while let Some(event) = stream.next().await {
         match event {
-            Ok(event) => taken.push(event),
+            Ok(event) => delivered.push(event),
             Err(failed) => error = Some(failed),
         }
     }
-    (taken, stream.end(), error)
+    (delivered, stream.end(), error)
 }
 
 /// Grows a tree, runs it twice concurrently in one session, and reports differences from the
@@ -179,19 +179,19 @@ fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), St
     let session = runtime.block_on(handle.open()).unwrap();
     let logged: Vec<_> = session.events().cloned().collect();
     let fail = |why: String| Err(format!("seed {seed}: {why}\n{shape:#?}"));
-    let taken: Vec<_> = first.0.iter().chain(&second.0).cloned().collect();
-    if !(taken.len() == logged.len() && taken.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
+    let delivered: Vec<_> = first.0.iter().chain(&second.0).cloned().collect();
+    if !(delivered.len() == logged.len() && delivered.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
         return fail(format!(
             "delivered and logged events differ:\n{:#?}\n{:#?}",
-            seen(&taken),
-            seen(&logged)
+            to_lines(&delivered),
+            to_lines(&logged)
         ));
     }
     if !logged.is_sorted_by(|a, b| a.id < b.id && a.timestamp <= b.timestamp) {
         return fail("ids or times run backwards".into());
     }
-    happened.events += taken.len();
-    seen(&taken).iter().for_each(|line| happened.see(line));
+    happened.events += delivered.len();
+    to_lines(&delivered).iter().for_each(|line| happened.see(line));
     if let Err(why) = as_sent(&shape, seed, &first, &model) {
         return fail(format!("requests: {why}"));
     }
@@ -226,19 +226,19 @@ impl Happened {
 }
 
 /// Checks that the agents at the end of a run received its events in source order.
-fn as_sent(shape: &Shape, seed: u64, (taken, ..): &Ran, model: &ScriptedModel) -> Result<(), String> {
-    let Some(run) = taken.first().map(|event| event.invocation_id) else { return Ok(()) };
+fn as_sent(shape: &Shape, seed: u64, (delivered, ..): &Ran, model: &ScriptedModel) -> Result<(), String> {
+    let Some(run) = delivered.first().map(|event| event.invocation_id) else { return Ok(()) };
     let sent = |agent: &str| {
         let all = model.requests_of(agent);
         let asked = all.into_iter().find(|request| request.info.run_id == run)?;
-        Some(asked.contents.iter().map(said).collect::<Vec<_>>())
+        Some(asked.contents.iter().map(message_text).collect::<Vec<_>>())
     };
     let Some(whole) = sent(OBSERVER) else { return Ok(()) };
-    let own: Vec<_> = taken.iter().filter(|event| !seen(&[(*event).clone()]).is_empty()).collect();
-    let lines: Vec<_> = seen(taken).into_iter().zip(own).collect();
+    let own: Vec<_> = delivered.iter().filter(|event| !to_lines(&[(*event).clone()]).is_empty()).collect();
+    let lines: Vec<_> = to_lines(delivered).into_iter().zip(own).collect();
     let (mut events, mut loops) = (Vec::new(), Vec::new());
-    expect::workflow(shape, seed, &winners(taken), &mut events, &mut loops);
-    let ordered = in_order(&events, &lines, &Parts::from_log(taken)).into_iter();
+    expect::workflow(shape, seed, &winners(delivered), &mut events, &mut loops);
+    let ordered = in_order(&events, &lines, &Parts::from_log(delivered)).into_iter();
     let spoken = ordered.filter(|event| !event.text().is_empty());
     let mut expected = vec!["go".to_owned()];
     expected.extend(spoken.map(|event| format!("{}: {}", event.author, event.text())));
@@ -252,7 +252,7 @@ fn as_sent(shape: &Shape, seed: u64, (taken, ..): &Ran, model: &ScriptedModel) -
 }
 
 /// Returns a message of the user, or the quoted text of another agent.
-fn said(content: &Content) -> String {
+fn message_text(content: &Content) -> String {
     match &content.parts[..] {
         [Part::Text(_), Part::Text(quote)] => {
             let author = quote.split(['[', ']']).nth(1).unwrap_or_default();
@@ -262,12 +262,17 @@ fn said(content: &Content) -> String {
     }
 }
 
-fn as_expected(shape: &Shape, seed: u64, state: &mut State, (taken, end, error): Ran) -> Result<(), String> {
+fn as_expected(
+    shape: &Shape,
+    seed: u64,
+    state: &mut State,
+    (delivered, end, error): Ran,
+) -> Result<(), String> {
     let (mut events, mut loops) = (Vec::new(), Vec::new());
-    let expected = expect::workflow(shape, seed, &winners(&taken), &mut events, &mut loops);
-    compare(&events, &seen(&taken), false)
-        .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", seen(&taken)))?;
-    replay(&taken, state).map_err(|why| format!("values: {why}\n{:#?}", seen(&taken)))?;
+    let expected = expect::workflow(shape, seed, &winners(&delivered), &mut events, &mut loops);
+    compare(&events, &to_lines(&delivered), false)
+        .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", to_lines(&delivered)))?;
+    replay(&delivered, state).map_err(|why| format!("values: {why}\n{:#?}", to_lines(&delivered)))?;
     match (expected, end, error) {
         (Ended::Through, RunEnd::Finished(outcome), None) => compare(&loops, &ended(&outcome), false)
             .map_err(|why| format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),

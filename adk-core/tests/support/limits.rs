@@ -176,7 +176,7 @@ fn takes() -> FunctionTool {
 
 /// Runs an agent with these tools and a script of one call. Returns the result that the model
 /// received.
-async fn answered(
+async fn tool_result(
     opens: &impl Opens,
     id: &str,
     tool: FunctionTool,
@@ -196,14 +196,14 @@ async fn answered(
 /// continues.
 pub async fn tools_obey_the_limit(opens: &impl Opens) {
     let object = |depth| Value::Object(nested_object(depth));
-    let (answer, events) = answered(opens, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
+    let (answer, events) = tool_result(opens, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
     assert_eq!(answer, json!({"result": nested(MAX_DEPTH)}));
     assert!(events.iter().any(|event| event.actions.state_delta.get("seen").is_some()));
-    let (answer, _) = answered(opens, "fitting", takes(), ("takes", object(MAX_DEPTH))).await;
+    let (answer, _) = tool_result(opens, "fitting", takes(), ("takes", object(MAX_DEPTH))).await;
     assert_eq!(answer, json!({"result": "taken"}));
     for depth in [MAX_DEPTH + 1, 5_000] {
         let (answer, events) =
-            answered(opens, &format!("gives{depth}"), gives(depth), ("gives", json!({}))).await;
+            tool_result(opens, &format!("gives{depth}"), gives(depth), ("gives", json!({}))).await;
         let said = answer["error"].as_str().unwrap();
         assert!(
             said.contains("the result of `gives`") && said.contains(&format!("nested {depth} levels")),
@@ -215,7 +215,7 @@ pub async fn tools_obey_the_limit(opens: &impl Opens) {
         );
 
         let (answer, events) =
-            answered(opens, &format!("takes{depth}"), takes(), ("takes", object(depth))).await;
+            tool_result(opens, &format!("takes{depth}"), takes(), ("takes", object(depth))).await;
         let said = answer["error"].as_str().unwrap();
         assert!(
             said.contains("`takes`") && said.contains("100") && said.contains(&format!("{depth} levels")),

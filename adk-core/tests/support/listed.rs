@@ -30,7 +30,7 @@ async fn info(runner: &Runner, run: RunId) -> RunInfo {
     runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0)
 }
 
-fn used(info: &RunInfo) -> Option<(u64, u64, u64)> {
+fn usage_of(info: &RunInfo) -> Option<(u64, u64, u64)> {
     info.usage.map(|Usage { calls, input_tokens, output_tokens, .. }| (calls, input_tokens, output_tokens))
 }
 
@@ -43,20 +43,23 @@ pub async fn reports_times_and_usage(place: &impl Opens) {
     let mut stream = session.run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
     let running = info(&there, id).await;
-    assert_eq!((&running.status, used(&running), running.ended()), (&RunStatus::Running, None, None));
+    assert_eq!((&running.status, usage_of(&running), running.ended()), (&RunStatus::Running, None, None));
     assert!(begun <= running.created && running.created <= running.updated, "{running:?}");
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
     drop(stream);
     let paused = info(&there, id).await;
-    assert_eq!((&paused.status, used(&paused), paused.ended()), (&RunStatus::Paused, Some((1, 10, 2)), None));
+    assert_eq!(
+        (&paused.status, usage_of(&paused), paused.ended()),
+        (&RunStatus::Paused, Some((1, 10, 2)), None)
+    );
     assert!(paused.created == running.created && paused.updated >= running.updated, "{paused:?}");
     let wait = there.waiting().await.unwrap().remove(0).id;
     there.answer(&wait, false).await.unwrap();
     there.resume(&tree, id).await.unwrap();
     let ended = info(&here, id).await;
-    assert_eq!((&ended.status, used(&ended)), (&RunStatus::Finished, Some((2, 40, 6))), "as a whole");
+    assert_eq!((&ended.status, usage_of(&ended)), (&RunStatus::Finished, Some((2, 40, 6))), "as a whole");
     assert!(ended.created == running.created && ended.updated > paused.updated, "{ended:?}");
     assert!(ended.ended() == Some(ended.updated) && ended.updated <= now_micros());
     assert_eq!((ended.session, &*ended.workflow), (session.key().clone(), "talks"));
@@ -91,7 +94,7 @@ pub async fn reports_usage_of_cancelled_runs(place: &impl Opens) {
         let info = info(&there, id).await;
         assert_eq!((&info.status, info.ended()), (&RunStatus::Cancelled, Some(info.updated)));
         let tokens = if by_itself { (1, 10, 2) } else { (1, 30, 4) };
-        assert_eq!(used(&info), Some(tokens));
+        assert_eq!(usage_of(&info), Some(tokens));
     }
 }
 
@@ -146,6 +149,6 @@ pub async fn turns_pages(place: &impl Opens) {
         panic!("the run has not failed")
     };
     assert!(error.contains("no"), "{error}");
-    assert_eq!(used(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
-    assert_eq!(used(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+    assert_eq!(usage_of(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
+    assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
 }

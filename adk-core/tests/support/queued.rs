@@ -50,7 +50,7 @@ async fn status(runner: &Runner, id: RunId) -> RunStatus {
 }
 
 /// Returns the texts of the agents of a session.
-async fn said(runner: &Runner) -> Vec<String> {
+async fn texts(runner: &Runner) -> Vec<String> {
     let session = runner.session("ann", "s").open().await.unwrap();
     session.load(0..session.len()).await.unwrap();
     let said = session.events().filter(|event| event.author == "adds").map(|event| event.text());
@@ -119,7 +119,7 @@ pub async fn is_a_run(place: &impl Opens) {
         tokio::task::yield_now().await;
     }
     there.resume(&*tree, a).await.unwrap();
-    assert_eq!(said(&there).await, ["first saw x;", "d saw x;first;", "a saw x;first;d;"]);
+    assert_eq!(texts(&there).await, ["first saw x;", "d saw x;first;", "a saw x;first;d;"]);
     let ended =
         [status(&here, a).await, status(&here, b).await, status(&here, c).await, status(&here, d).await];
     use RunStatus::{Cancelled, Finished};
@@ -209,7 +209,7 @@ pub async fn takes_an_id_once(place: &impl Opens) {
     assert_eq!(outcome_of(second).await, Ok(()));
     refused(running).await;
     refused(queued).await;
-    assert_eq!(said(&there).await, ["first saw ", "a saw first;"]);
+    assert_eq!(texts(&there).await, ["first saw ", "a saw first;"]);
     assert_eq!(there.runs(&RunFilter::any()).await.unwrap().len(), 2);
     // Concurrent requests in a free session.
     for n in 0..8 {
@@ -323,5 +323,5 @@ pub async fn survives_a_kill(place: &impl Place) {
     for run in runner.recover().await.unwrap() {
         run.result.unwrap();
     }
-    assert_eq!(said(&runner).await, ["first saw ", "a saw first;", "b saw first;a;", "c saw first;a;b;"]);
+    assert_eq!(texts(&runner).await, ["first saw ", "a saw first;", "b saw first;a;", "c saw first;a;b;"]);
 }

@@ -46,7 +46,7 @@ pub(super) fn cut(goes_on: bool) -> Tree {
 }
 
 /// Starts a run that its process abandons, and returns the stream that holds it until then.
-async fn begun(runner: &Runner) -> RunStream<'static, ()> {
+async fn abandoned_run(runner: &Runner) -> RunStream<'static, ()> {
     let mut stream = runner.session("u", "s").run(Arc::new(cut(false)), "go").stream();
     for _ in 0..2 {
         stream.next().await.unwrap().unwrap();
@@ -67,7 +67,7 @@ pub async fn resumes_abandoned_runs(processes: &impl Process, dies: impl AsyncFn
     let tenants = [own.for_app("t1"), own.for_app("t1").for_app("t2"), other.for_app("t3")];
     let mut streams = Vec::new();
     for runner in [&own, &other].into_iter().chain(&tenants) {
-        streams.push(begun(runner).await);
+        streams.push(abandoned_run(runner).await);
     }
     drop((streams, tenants, own, other));
     dies().await;

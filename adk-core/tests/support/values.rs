@@ -289,7 +289,7 @@ pub async fn come_back(opens: &impl Opens) {
 
 /// Typed reads return the written values.
 pub async fn are_read_as_their_types(opens: &impl Opens) {
-    async fn kept<T: Serialize + DeserializeOwned + Send + Sync + 'static>(
+    async fn round_trip<T: Serialize + DeserializeOwned + Send + Sync + 'static>(
         opens: &impl Opens,
         id: &str,
         value: T,
@@ -308,7 +308,7 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
         T::deserialize(&**found.state.get("k").unwrap()).unwrap()
     }
     let bits = |floats: &[f64]| floats.iter().map(|float| float.to_bits()).collect::<Vec<_>>();
-    assert_eq!(bits(&kept(opens, "f64", floats()).await), bits(&floats()));
+    assert_eq!(bits(&round_trip(opens, "f64", floats()).await), bits(&floats()));
     let narrow = || -> Vec<f32> {
         let random = random(2_000).map(|bits| f32::from_bits(bits as u32));
         random
@@ -316,12 +316,12 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
             .chain([f32::MAX, f32::MIN, f32::MIN_POSITIVE, -0.0, 1e-45])
             .collect()
     };
-    let found = kept(opens, "f32", narrow()).await;
+    let found = round_trip(opens, "f32", narrow()).await;
     assert!(found.iter().map(|float| float.to_bits()).eq(narrow().iter().map(|float| float.to_bits())));
     let integers = || (u64::MAX, i64::MIN, u128::from(u64::MAX), i128::from(i64::MIN), 'é');
-    assert_eq!(kept(opens, "integers", integers()).await, integers());
+    assert_eq!(round_trip(opens, "integers", integers()).await, integers());
     let keys = || HashMap::from([(i64::MIN, 0.1), (i64::MAX, -0.0)]);
-    assert_eq!(kept(opens, "keys", keys()).await, keys());
+    assert_eq!(round_trip(opens, "keys", keys()).await, keys());
 
     // The shape of a workflow is recorded with its types, and a resumed run must match it.
     let typed = LlmAgent::builder("typed").instruction("Go.").output_key("out").output_type::<f64>();

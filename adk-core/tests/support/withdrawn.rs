@@ -48,7 +48,7 @@ impl Stage {
         stage
     }
 
-    pub fn answered(&self) -> usize {
+    pub fn answer_count(&self) -> usize {
         self.answered.load(SeqCst)
     }
 
@@ -205,7 +205,7 @@ fn ends_with(waits: &[Waiting], name: &str) -> bool {
 }
 
 /// Returns the question of a run.
-async fn asked(handle: &SessionHandle) -> Waiting {
+async fn question_of(handle: &SessionHandle) -> Waiting {
     loop {
         match handle.waiting().await.unwrap().pop() {
             Some(asked) => break asked,
@@ -232,7 +232,7 @@ pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
             let runner = open(tree()).await;
             let handle = runner.session("u", format!("{name} {is_answered}"));
             let mut begun = tokio::spawn(handle.run(Arc::new(tree()), "go").into_future());
-            let lost = unless_ended(&mut begun, asked(&handle)).await;
+            let lost = unless_ended(&mut begun, question_of(&handle)).await;
             if is_answered {
                 runner.answer(&lost.id, true).await.unwrap();
             }
@@ -257,7 +257,7 @@ pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
             other.answer(&kept[0].id, true).await.unwrap();
             let ended = other.recover().await.unwrap().remove(0).result;
             assert!(ended.as_ref().is_ok_and(Vec::is_empty), "{name}: {ended:?}");
-            assert_eq!(stage.answered(), 0, "{name}");
+            assert_eq!(stage.answer_count(), 0, "{name}");
         }
     }
 }
@@ -270,7 +270,7 @@ pub async fn while_a_race_goes_on(open: impl AsyncFn(Tree) -> Runner) {
     let handle = runner.session("u", "race");
     let mut begun = tokio::spawn(handle.run(Arc::new(tree()), "go").into_future());
     unless_ended(&mut begun, stage.reached.notified()).await;
-    let lost = unless_ended(&mut begun, asked(&handle)).await;
+    let lost = unless_ended(&mut begun, question_of(&handle)).await;
     stage.ends.add_permits(1);
     let withdrawn = async {
         while !handle.waiting().await.unwrap().is_empty() {
@@ -299,7 +299,7 @@ pub async fn with_a_failed_run(open: impl AsyncFn(Tree) -> Runner) {
     assert!(ends_with(&asked, "lost"), "{asked:?}");
     runner.answer(&asked[0].id, true).await.unwrap();
     assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
-    assert_eq!(mended.answered(), 1);
+    assert_eq!(mended.answer_count(), 1);
 }
 
 /// Makes an agent with a call that is paid once.

@@ -91,11 +91,11 @@ impl Model for Brain {
         {
             let names = others.parameters["properties"]["agent_name"]["enum"].as_array().unwrap();
             let args = json!({"agent_name": random.choose(names)});
-            return said(Reply::new().call(TRANSFER, args), request);
+            return to_stream(Reply::new().call(TRANSFER, args), request);
         }
         if is_tired || tools.is_empty() {
             let (text, _) = plan::last_words(self.seed, &path, prompt, self.key);
-            return said(Reply::new().text(text), request);
+            return to_stream(Reply::new().text(text), request);
         }
         let (mut reply, mut called) = (Reply::new(), BTreeSet::new());
         for _ in 0..1 + random.below(3) {
@@ -106,11 +106,11 @@ impl Model for Brain {
                 reply = reply.call(name.as_str(), args);
             }
         }
-        said(reply, request)
+        to_stream(reply, request)
     }
 }
 
-fn said(reply: Reply, request: Arc<ModelRequest>) -> ModelStream {
+fn to_stream(reply: Reply, request: Arc<ModelRequest>) -> ModelStream {
     ScriptedModel::new().reply(reply).generate(request)
 }
 

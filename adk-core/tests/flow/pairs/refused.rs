@@ -145,7 +145,7 @@ pub fn rows() -> &'static [Row] {
 }
 
 /// Returns the row of an impossible pair.
-pub fn refused(pair: Pair) -> Option<&'static Row> {
+pub fn row_of(pair: Pair) -> Option<&'static Row> {
     let (relation, one, other) = pair;
     let mut rows = ROWS.iter();
     let row =

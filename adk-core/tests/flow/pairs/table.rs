@@ -2,7 +2,7 @@
 
 use super::ENOUGH;
 use super::construct::{Construct, Pair, Relation};
-use super::refused::{refused, rows};
+use super::refused::{row_of, rows};
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -63,7 +63,7 @@ impl Table {
                 write!(text, "{:20}", one.name()).unwrap();
                 for other in Construct::ALL {
                     let pair = (*relation, *one, *other);
-                    let cell = match refused(pair) {
+                    let cell = match row_of(pair) {
                         Some(_) => "-".to_owned(),
                         None => self.count(pair).to_string(),
                     };

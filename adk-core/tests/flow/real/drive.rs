@@ -33,7 +33,7 @@ pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(time);
         execute(&tree, &runner, &stage, &states, Choices::random(seed));
     }
-    Seen { is_whole, ..stage.seen() }
+    Seen { is_whole, ..stage.results() }
 }
 
 fn execute(

@@ -102,7 +102,7 @@ impl Journal for Answering {
             self.0.pass().await;
             let Waiting { schema, deadline, otherwise, .. } = wait.waiting;
             let in_time = deadline.is_none() || self.0.choose(3) > 0;
-            self.0.answered(in_time);
+            self.0.count_answer(in_time);
             if in_time {
                 return Ok(Some(self.0.value_of(&schema)));
             }

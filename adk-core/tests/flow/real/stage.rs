@@ -88,7 +88,7 @@ impl Stage {
     }
 
     /// Returns the results of all executions.
-    pub fn seen(&self) -> Seen {
+    pub fn results(&self) -> Seen {
         std::mem::take(&mut self.state().seen)
     }
 
@@ -104,7 +104,7 @@ impl Stage {
     }
 
     /// Counts an answer, in time or late.
-    pub fn answered(&self, in_time: bool) {
+    pub fn count_answer(&self, in_time: bool) {
         let seen = &mut self.state().seen;
         *(if in_time { &mut seen.answered } else { &mut seen.expired }) += 1;
     }

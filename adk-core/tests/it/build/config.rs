@@ -1,6 +1,6 @@
 //! Trees built from a config.
 
-use crate::build::support::{said, says};
+use crate::build::support::{run_lines, says};
 use adk_core::build::{Registry, Tree};
 use adk_core::callback::{AgentCallbacks, CallbackContext, ModelCallbacks};
 use adk_core::model::ModelRequest;
@@ -9,7 +9,7 @@ use adk_core::tool::FunctionTool;
 use adk_core::{LoopEndReason, Runner};
 use serde_json::{Value, json};
 
-fn refused(config: Value, registry: &Registry) -> String {
+fn error_of(config: Value, registry: &Registry) -> String {
     Tree::from_config(&config, registry).unwrap_err().to_string()
 }
 
@@ -75,9 +75,9 @@ async fn a_tree_from_a_config_runs() {
 #[tokio::test(start_paused = true)]
 async fn the_root_may_be_a_name() {
     let registry = Registry::new().agent(says("a"));
-    assert_eq!(said(&Tree::from_config(&json!("a"), &registry).unwrap()).await.unwrap(), ["a"]);
+    assert_eq!(run_lines(&Tree::from_config(&json!("a"), &registry).unwrap()).await.unwrap(), ["a"]);
     let par = json!({"agent_class": "ParallelAgent", "name": "p", "max_concurrency": 1, "sub_agents": [{"code": "a"}]});
-    assert_eq!(said(&Tree::from_config(&par, &registry).unwrap()).await.unwrap(), ["p/a [p.a]"]);
+    assert_eq!(run_lines(&Tree::from_config(&par, &registry).unwrap()).await.unwrap(), ["p/a [p.a]"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn all_faults_are_reported_at_once_with_their_places() {
     });
     let registry = Registry::new().agent(says("researcher"));
     assert_eq!(
-        refused(config, &registry),
+        error_of(config, &registry),
         "\
 flow_checks: syntax: `flow_checks` is the string \"no\"; help: expected true or false
 sub_agents[0].agent_class: field-unknown: there is no agent class `LoopAgnet`; help: did you mean `LoopAgent`?
@@ -152,7 +152,7 @@ fn cycles_are_reported_with_their_path() {
             ]}),
         );
     assert_eq!(
-        refused(json!("a.json"), &registry),
+        error_of(json!("a.json"), &registry),
         "\
 b.json: sub_agents[0].max_iterations: loop-max: `max_iterations` of block `c` is 0; help: it is the largest number of rounds, 1 or more
 b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains itself, by `a.json` > `b.json` > `a.json`; help: a tree has no cycles: to do something again, use a `LoopAgent`"
@@ -164,7 +164,7 @@ fn duplicate_agents_are_refused_but_a_document_may_repeat() {
     let registry = Registry::new().agent(says("a")).document("w.json", json!({"name": "w"}));
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
     assert_eq!(
-        refused(config, &registry),
+        error_of(config, &registry),
         "\
 sub_agents[2]: agent-reused: `a` is the same agent as a step before it; help: build a second one, with a name of its own
 w.json: name: name-duplicate: `w` has the same name as a step before it; help: give one of them another name"
@@ -215,7 +215,7 @@ async fn callbacks_are_referenced_by_name() {
         }],
     });
     let tree = Tree::from_config(&config, &registry).unwrap();
-    assert_eq!(said(&tree).await.unwrap(), ["lp#1/a", "lp#2/a"]);
+    assert_eq!(run_lines(&tree).await.unwrap(), ["lp#1/a", "lp#2/a"]);
     assert_eq!(scripted.requests().len(), 1);
     assert!(scripted.requests()[0].system_instruction.ends_with(" Be brief."));
 
@@ -226,7 +226,7 @@ async fn callbacks_are_referenced_by_name() {
         "on_tool_error_callbacks": [{"nme": "skip"}],
     });
     assert_eq!(
-        refused(wrong, &registry),
+        error_of(wrong, &registry),
         "\
 before_agent_callbacks: syntax: `before_agent_callbacks` is the string \"skip\"; help: expected a list
 after_agent_callbacks[0]: field-unknown: `skip` has no callback for `after_agent_callbacks`; help: add one to it where it is registered
@@ -257,11 +257,11 @@ async fn the_root_instruction_reaches_all_and_outputs_have_names() {
     // A schema is accepted as is.
     Tree::from_config(&agent(json!({"type": "string"})), &registry).unwrap();
     assert_eq!(
-        refused(agent(json!("Drat")), &registry),
+        error_of(agent(json!("Drat")), &registry),
         "output_schema: field-unknown: the registry has no output schema or type `Drat`; help: did you mean `Draft`?"
     );
     assert_eq!(
-        refused(agent(json!(3)), &registry),
+        error_of(agent(json!(3)), &registry),
         "output_schema: syntax: an output schema is the number 3; help: expected its name, or a JSON schema"
     );
 }
@@ -275,7 +275,7 @@ fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_others() {
         {"agent_class": "ParallelAgent", "name": "par", "sub_agents": {"name": "b"}},
     ]});
     assert_eq!(
-        refused(config, &Registry::new())
+        error_of(config, &Registry::new())
             .lines()
             .map(|line| line.split("; help").next().unwrap())
             .collect::<Vec<_>>(),
@@ -299,8 +299,8 @@ fn the_flow_is_checked_only_if_all_agents_are_read() {
     };
     let registry = Registry::new().agent(says("known"));
     assert_eq!(
-        refused(config("unknown"), &registry),
+        error_of(config("unknown"), &registry),
         "sub_agents[1]: field-unknown: there is no agent `unknown`; help: did you mean `known`?"
     );
-    assert!(refused(config("known"), &registry).starts_with("sub_agents[0]: key-missing: "));
+    assert!(error_of(config("known"), &registry).starts_with("sub_agents[0]: key-missing: "));
 }

@@ -1,6 +1,6 @@
 //! Faults of builders, returned as values.
 
-use crate::build::support::{said, says};
+use crate::build::support::{run_lines, says};
 use adk_core::callback::CallbackContext;
 use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
@@ -334,7 +334,7 @@ impl DynAgent for Panics {
 #[tokio::test(start_paused = true)]
 async fn an_error_names_the_agent_and_its_path() {
     let tree = LoopAgent::builder("lp").max_iterations(2).sub_agent(Panics).build().unwrap();
-    let error = said(&tree).await.unwrap_err();
+    let error = run_lines(&tree).await.unwrap_err();
     assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Panic, "lp#1/panics".into()));
 }
 

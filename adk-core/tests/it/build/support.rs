@@ -50,7 +50,7 @@ impl DynAgent for Says {
 }
 
 /// Runs a tree and returns path and branch of each event after the user's event.
-pub async fn said<W: Workflow<Input = Content, Output = ()> + adk_core::Needs + ?Sized>(
+pub async fn run_lines<W: Workflow<Input = Content, Output = ()> + adk_core::Needs + ?Sized>(
     tree: &W,
 ) -> Result<Vec<String>> {
     let runner: Runner = Runner::builder().model(ScriptedModel::new()).build()?;

@@ -160,7 +160,7 @@ async fn the_callbacks_of_the_loops_that_end_are_called() {
         })
     });
     assert_eq!(adk_events(&tree).await, expected(&["b: b"]));
-    assert_eq!(trace.taken(), ["after inner", "after s", "after outer"]);
+    assert_eq!(trace.take(), ["after inner", "after s", "after outer"]);
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ async fn content_before_an_agent_replaces_the_agent() {
         .before_agent(trace.called("never"))
         .after_agent(trace.called("never"));
     assert_eq!(events(&two(agent)).await, ["a: instead", "b: b"]);
-    assert_eq!(trace.taken(), ["first a"]);
+    assert_eq!(trace.take(), ["first a"]);
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn no_callback_runs_after_a_failed_agent() {
     let failing = by("a", |_| Box::pin(async { Err(Error::other("boom")) }));
     let agent = WithCallbacks::new(failing).after_agent(trace.called("after"));
     assert_eq!(events(&two(agent)).await, ["agent `a` (at w/a): boom"]);
-    assert!(trace.taken().is_empty());
+    assert!(trace.take().is_empty());
 }
 
 /// Builds a loop over `a` and `b`, where a callback of `a` escalates.
@@ -158,7 +158,7 @@ async fn every_block_begins_and_ends_once() {
         let tree = traced(&trace, "s", block).lets("n", 1).lets("items", json!(["x"]));
         let all = events(&tree).await;
         assert_eq!(all.last().map(String::as_str), Some("z: z"), "block {at}: {all:?}");
-        assert_eq!(trace.taken(), ["before s", "after s"], "block {at}");
+        assert_eq!(trace.take(), ["before s", "after s"], "block {at}");
     }
 }
 
@@ -193,7 +193,7 @@ async fn a_block_is_skipped_as_a_whole() {
         });
         assert_eq!(events(&tree).await, ["s: skipped", "z: z"]);
     }
-    assert!(trace.taken().is_empty());
+    assert!(trace.take().is_empty());
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn an_exit_ends_the_blocks_on_its_way_from_the_inside_out() {
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![inside]), run(say("z"))]);
     let tree = tree.on("s", ends).on("t", ends).on("lp", ends);
     assert_eq!(events(&tree).await, ["a: a", "z: z"]);
-    assert_eq!(trace.taken(), ["after t", "after s", "after lp"]);
+    assert_eq!(trace.take(), ["after t", "after s", "after lp"]);
 }
 
 #[tokio::test]

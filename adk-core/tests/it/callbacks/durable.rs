@@ -167,10 +167,10 @@ async fn tool_callbacks_are_part_of_the_call_record_and_model_callbacks_take_ste
     };
     let first = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(first[1], r#"a:  seen=1 add->{"result":13}"#);
-    assert_eq!((take_done(), trace.taken().len()), (vec!["policy", "before", "after", "policy"], 1));
+    assert_eq!((take_done(), trace.take().len()), (vec!["policy", "before", "after", "policy"], 1));
     let second = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(second, first);
-    assert!(take_done().is_empty() && trace.taken().is_empty(), "every step was replayed from the record");
+    assert!(take_done().is_empty() && trace.take().is_empty(), "every step was replayed from the record");
     assert_eq!(
         journal.keys(),
         ["w/a:callback.policy@0", "w/a:model@0", "w/a:tool.add@0", "w/a:callback.policy@1", "w/a:model@1"]

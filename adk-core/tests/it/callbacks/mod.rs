@@ -30,7 +30,7 @@ impl Trace {
         self.0.lock().unwrap().push(what.into());
     }
 
-    pub fn taken(&self) -> Vec<String> {
+    pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 

@@ -40,7 +40,7 @@ async fn a_response_before_the_call_is_the_answer_and_is_not_counted() {
     let outcome = runner.run(&tree, "go").await.unwrap();
     assert_eq!(outcome.usage.calls, 0);
     assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("blocked"));
-    assert!(model.requests().is_empty() && trace.taken().is_empty());
+    assert!(model.requests().is_empty() && trace.take().is_empty());
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_callback_may_replace_an_error_of_the_model() {
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "down");
     assert_eq!(drive(modelled(&model), &tree(agent)).await, ["a: fallback o=\"fallback\""]);
     assert_eq!(
-        trace.taken(),
+        trace.take(),
         [format!("{:?} 1", ErrorKind::Model(ModelErrorKind::InvalidRequest)), "after".into()]
     );
 }

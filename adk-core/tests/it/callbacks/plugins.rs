@@ -125,7 +125,7 @@ async fn hooks_around_a_tool_call_run_in_order() {
     let all = drive(builder, &Tree::new("w", vec![run(agent)])).await;
     assert_eq!(all.len(), 3);
     assert_eq!(
-        trace.taken(),
+        trace.take(),
         [
             "p1 on_user_message go",
             "p1 before_run",
@@ -166,7 +166,7 @@ async fn plugins_are_asked_in_order_and_the_first_answer_wins() {
     let builder = Runner::builder().plugin(traces("p1", &trace)).plugin(second).plugin(third);
     assert_eq!(drive(builder, &tree).await, ["a: p2"]);
     let before: Vec<_> =
-        trace.taken().into_iter().filter(|line| line.contains("before_agent") || line == "own a").collect();
+        trace.take().into_iter().filter(|line| line.contains("before_agent") || line == "own a").collect();
     let all = |agent| ["p1", "p2", "p3"].map(|name| format!("{name} before_agent {agent}"));
     let mut expected = [all("w"), all("root")].concat();
     expected.extend(["p1 before_agent a".to_owned(), "p2 before_agent a".to_owned()]);
@@ -180,7 +180,7 @@ async fn on_agent_error_runs_outwards_and_after_run_does_not_run() {
     let tree = Tree::new("w", vec![sequence("s", vec![run(failing)])]);
     let all = drive(Runner::builder().plugin(traces("p", &trace)), &tree).await;
     assert_eq!(all, ["agent `a` (at w/s/a): boom"]);
-    let hooks: Vec<_> = trace.taken().into_iter().filter(|line| !line.contains("before")).collect();
+    let hooks: Vec<_> = trace.take().into_iter().filter(|line| !line.contains("before")).collect();
     assert_eq!(
         hooks,
         [
@@ -201,7 +201,7 @@ async fn hooks_receive_errors_of_models_and_tools() {
     let tree = Tree::new("w", vec![run(agent)]);
     let all = drive(modelled(&model).plugin(traces("p", &trace)), &tree).await;
     assert_eq!(all[2], "a: sorry o=\"sorry\"");
-    let hooks: Vec<_> = trace.taken().into_iter().filter(|line| line.contains("_error")).collect();
+    let hooks: Vec<_> = trace.take().into_iter().filter(|line| line.contains("_error")).collect();
     assert_eq!(hooks, ["p on_tool_error fails", "p on_model_error down"]);
 }
 

@@ -45,7 +45,7 @@ async fn a_result_before_the_tool_replaces_it_and_is_seen_after_it() {
             seen.add(format!("after {} {result} {:?}", call.name, cx.state().get::<u8>("b").unwrap()));
         });
     assert_eq!(answer(agent, "add").await, r#"a:  b=1 add->{"result":"cached"}"#);
-    assert_eq!(trace.taken(), [r#"after add {"result":"cached"} Some(1)"#]);
+    assert_eq!(trace.take(), [r#"after add {"result":"cached"} Some(1)"#]);
 }
 
 #[tokio::test]

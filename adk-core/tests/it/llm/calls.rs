@@ -23,7 +23,7 @@ fn tree(set: impl FnOnce(&mut Declared<A>)) -> Tree {
 }
 
 /// Returns the text of each event, with `~` before partial ones.
-fn said(events: &[Arc<Event>]) -> Vec<String> {
+fn texts(events: &[Arc<Event>]) -> Vec<String> {
     events.iter().map(|event| format!("{}{}", if event.partial { "~" } else { "" }, event.text())).collect()
 }
 
@@ -36,7 +36,7 @@ async fn pieces_come_first_and_only_the_complete_answer_is_stored() {
     let tree = tree(|_| {});
     let (events, error) = collect(&mut session.run(&tree, "go").stream()).await;
     assert!(error.is_none());
-    assert_eq!(said(&events), ["~", "~one ", "~two", "one two"]);
+    assert_eq!(texts(&events), ["~", "~one ", "~two", "one two"]);
     assert!(matches!(events[0].content.as_ref().unwrap().parts[..], [Part::Thought(_)]));
     assert!(events[1..3].iter().all(|event| !event.is_final_response() && event.author == "a"));
     assert_eq!(session.open().await.unwrap().len(), 2, "the user's event and the complete answer");
@@ -46,7 +46,7 @@ async fn pieces_come_first_and_only_the_complete_answer_is_stored() {
 async fn without_streaming_no_pieces_are_requested() {
     let model = ScriptedModel::new().reply(Reply::new().text("one two").pieces(["one ", "two"]));
     let events = events(&model, &tree(|_| {})).await;
-    assert_eq!(said(&events), ["one two"]);
+    assert_eq!(texts(&events), ["one two"]);
     assert!(!model.requests()[0].stream);
 }
 
@@ -103,7 +103,7 @@ async fn a_failed_call_is_retried_after_the_delay_of_the_provider() {
     let since = Instant::now();
     let events = events(&model, &tree(|_| {})).await;
     assert_eq!(since.elapsed().as_secs(), 37);
-    assert_eq!(said(&events), ["~", "~", "at last"]);
+    assert_eq!(texts(&events), ["~", "~", "at last"]);
     let retry_event = &events[0].details.as_ref().unwrap().custom_metadata[RETRY_KEY];
     assert_eq!(*retry_event, json!({"attempt": 1, "waitMs": 30_000, "error": "429"}));
     assert_eq!(model.requests().len(), 3);
@@ -172,7 +172,7 @@ async fn a_stream_that_breaks_in_the_middle_is_not_retried() {
     let broken = || Reply::error(ModelErrorKind::Connection, "reset").pieces(["one ", "two"]);
     let model = ScriptedModel::new().reply(broken()).text("never");
     let (events, error) = drive(&streaming(&model), &tree(|_| {})).await;
-    assert_eq!(said(&events), ["~one ", "~two"]);
+    assert_eq!(texts(&events), ["~one ", "~two"]);
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::BrokenStream));
     assert!(error.to_string().contains("broke off in the middle: reset"), "{error}");
@@ -181,7 +181,7 @@ async fn a_stream_that_breaks_in_the_middle_is_not_retried() {
     let model = ScriptedModel::new().reply(broken()).text("again");
     let retry = Retry::new(1).delay(Duration::from_millis(1)).max_delay(Duration::from_millis(1));
     let events = events_with(&model, retry).await;
-    assert_eq!(said(&events), ["~", "again"]);
+    assert_eq!(texts(&events), ["~", "again"]);
 }
 
 async fn events_with(model: &ScriptedModel, retry: Retry) -> Vec<Arc<Event>> {
@@ -225,7 +225,7 @@ async fn a_call_that_times_out_is_retried() {
     };
     let since = Instant::now();
     let events = events(&model, &tree(set)).await;
-    assert_eq!((said(&events), since.elapsed().as_secs()), (vec!["~".into(), "in time".to_owned()], 11));
+    assert_eq!((texts(&events), since.elapsed().as_secs()), (vec!["~".into(), "in time".to_owned()], 11));
     let model = ScriptedModel::new().reply(Reply::new().text("late").after(90 * SECOND)).repeat_last();
     let error = failure(&model, &tree(set)).await;
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Timeout));

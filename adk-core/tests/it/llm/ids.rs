@@ -62,11 +62,11 @@ fn exchanges(request: &ModelRequest) -> Vec<(String, Value)> {
     out
 }
 
-fn seen(model: &ScriptedModel) -> Vec<(String, Value)> {
+fn results(model: &ScriptedModel) -> Vec<(String, Value)> {
     exchanges(model.requests().last().unwrap())
 }
 
-fn said(pairs: &[(&str, &str)]) -> Vec<(String, Value)> {
+fn expected(pairs: &[(&str, &str)]) -> Vec<(String, Value)> {
     pairs.iter().map(|(what, result)| ((*what).to_owned(), json!(result))).collect()
 }
 
@@ -75,7 +75,7 @@ async fn two_calls_with_one_id_in_a_reply_both_run() {
     let reply = call("c", "book", "Paris").call_with_id("c", "book", json!({"what": "Rome"}));
     let model = ScriptedModel::new().reply(reply).text("done");
     runner(&model).run(&agent(books()), "go").await.unwrap();
-    assert_eq!(seen(&model), said(&[("Paris", "booked Paris"), ("Rome", "booked Rome")]));
+    assert_eq!(results(&model), expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome")]));
 }
 
 #[tokio::test]
@@ -91,8 +91,8 @@ async fn an_id_repeated_in_every_reply_is_another_call_each_time() {
     session.run(&agent, "go").await.unwrap();
     session.run(&agent, "go on").await.unwrap();
     assert_eq!(
-        seen(&model),
-        said(&[("Paris", "booked Paris"), ("Rome", "booked Rome"), ("Oslo", "booked Oslo")])
+        results(&model),
+        expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome"), ("Oslo", "booked Oslo")])
     );
 }
 
@@ -113,7 +113,7 @@ async fn an_open_call_of_a_dropped_run_takes_no_answer_of_another_call() {
     stream.next().await.unwrap().unwrap();
     drop(stream);
     session.run(&agent, "third").await.unwrap();
-    assert_eq!(seen(&model), said(&[("Paris", "booked Paris"), ("Oslo", "booked Oslo")]));
+    assert_eq!(results(&model), expected(&[("Paris", "booked Paris"), ("Oslo", "booked Oslo")]));
 }
 
 /// Runs until all waits are resolved with `answers`, in order.
@@ -147,12 +147,12 @@ async fn an_answer_from_outside_belongs_to_the_waiting_call() {
     let model =
         ScriptedModel::new().reply(call("c", "ask", "one")).reply(call("c", "ask", "two")).text("done");
     answer_all(&model, &["ONE", "TWO"]).await;
-    assert_eq!(seen(&model), said(&[("one", "ONE"), ("two", "TWO")]));
+    assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
     // Both calls are in one reply.
     let both = call("c", "ask", "one").call_with_id("c", "ask", json!({"what": "two"}));
     let model = ScriptedModel::new().reply(both).text("done");
     answer_all(&model, &["ONE", "TWO"]).await;
-    assert_eq!(seen(&model), said(&[("one", "ONE"), ("two", "TWO")]));
+    assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
 }
 
 #[tokio::test]
@@ -173,5 +173,5 @@ async fn a_message_answers_the_latest_call_with_its_id() {
     session.run(&agent, answer("ONE")).await.unwrap();
     session.run(&agent, "again").await.unwrap_err();
     session.run(&agent, answer("TWO")).await.unwrap();
-    assert_eq!(seen(&model), said(&[("one", "ONE"), ("two", "TWO")]));
+    assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
 }

@@ -12,7 +12,7 @@ fn answer(id: &str) -> Part {
     Part::from(FunctionResponse { id: id.to_owned(), name: "ask".to_owned(), response })
 }
 
-fn said(parts: Vec<Part>) -> Content {
+fn message(parts: Vec<Part>) -> Content {
     Content::new(Role::User, parts)
 }
 
@@ -31,7 +31,7 @@ async fn answers_to_no_call_or_to_an_answered_call_are_refused() {
     let (runner, clerk) = (super::runner(&model), clerk());
     let session = runner.session("u", "s");
     assert_eq!(session.run(&clerk, "go").await.unwrap_err().kind(), ErrorKind::Paused);
-    let run = async |parts: Vec<Part>| session.run(&clerk, said(parts)).await;
+    let run = async |parts: Vec<Part>| session.run(&clerk, message(parts)).await;
     let stored = async || {
         let session = session.open().await.unwrap();
         (session.len(), session.state())

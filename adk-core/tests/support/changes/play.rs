@@ -82,7 +82,7 @@ pub struct Played {
     /// The errors with which the run failed.
     pub failures: Vec<String>,
     /// The requests of all model calls.
-    pub given: Vec<String>,
+    pub requests: Vec<String>,
     /// The number of calls of each callback and function of the program.
     pub hooks: BTreeMap<&'static str, u32>,
     /// The number of open questions at each look of a person.
@@ -194,8 +194,20 @@ impl Play {
         let (waits, asked, open) = (run.answers.len(), run.asked.into_iter().collect(), run.open);
         let (questions, failures) = (run.questions, run.failures);
         let (models, summaries) = (self.stage.count("model"), self.stage.count("summary"));
-        let (given, hooks) = (self.stage.given(), self.stage.hooks());
-        Ok(Played { points, waits, models, summaries, tools, asked, questions, failures, given, hooks, open })
+        let (requests, hooks) = (self.stage.requests(), self.stage.hooks());
+        Ok(Played {
+            points,
+            waits,
+            models,
+            summaries,
+            tools,
+            asked,
+            questions,
+            failures,
+            requests,
+            hooks,
+            open,
+        })
     }
 }
 
@@ -244,7 +256,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         for _ in 0..MOST {
             if let (Some(run), Ends::Refused(kind)) = (*id, ends) {
                 self.is_released(run).await?;
-                return self.refused(run, &deployed, kind).await.map(|()| 0);
+                return self.resume_refused(run, &deployed, kind).await.map(|()| 0);
             }
             if ends == Ends::Unanswered {
                 execute(self.shop, self.session, stage, &deployed, *id).await;
@@ -265,13 +277,13 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             }
         }
         // The started run may be stored.
-        *id = self.begun().await;
+        *id = self.started_run().await;
         Ok(stage.points())
     }
 
     /// Handles the current state of a run: answers a question or inspects a failure.
     pub async fn next(&mut self, id: &mut Option<RunId>, deployed: &mut Deployed) -> Result<Next, String> {
-        *id = self.begun().await;
+        *id = self.started_run().await;
         let Some(run) = *id else { return Ok(Next::Interrupted) };
         self.is_released(run).await?;
         self.executions += 1;
@@ -302,7 +314,12 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// Resumes a run that must be refused, after an answer if it waits for one.
-    async fn refused(&mut self, run: RunId, deployed: &Deployed, kind: ErrorKind) -> Result<(), String> {
+    async fn resume_refused(
+        &mut self,
+        run: RunId,
+        deployed: &Deployed,
+        kind: ErrorKind,
+    ) -> Result<(), String> {
         let stage = &self.play.stage;
         let runner = runner(self.shop, stage, deployed);
         if let Some(wait) = waits_of(&self.shop.engine, run).await.last() {
@@ -330,7 +347,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// Returns the run of the session, if any part of it is stored.
-    async fn begun(&self) -> Option<RunId> {
+    async fn started_run(&self) -> Option<RunId> {
         self.events().await.first().map(|event| event.invocation_id)
     }
 

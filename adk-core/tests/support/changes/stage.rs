@@ -40,7 +40,7 @@ struct Seen {
     failed: BTreeSet<String>,
     faults: Vec<String>,
     /// The requests of model calls.
-    given: Vec<String>,
+    requests: Vec<String>,
     /// The number of calls of each unrecorded function of the program.
     hooks: BTreeMap<&'static str, u32>,
 }
@@ -208,11 +208,11 @@ impl Stage {
 
     /// Records the request of a model call.
     pub fn give(&self, what: String) {
-        self.seen().given.push(what);
+        self.seen().requests.push(what);
     }
 
-    pub fn given(&self) -> Vec<String> {
-        self.seen().given.clone()
+    pub fn requests(&self) -> Vec<String> {
+        self.seen().requests.clone()
     }
 
     /// Counts a call of a callback or a function of the program.
