@@ -53,7 +53,7 @@ impl Crashing {
         let Body::Call(work) = work else { return work };
         let own = self.clone();
         Body::Call(Box::pin(async move {
-            assert!(!own.recorded.lock().unwrap().contains(&name), "{name} is made again");
+            assert!(!own.recorded.lock().unwrap().contains(&name), "{name} is executed again");
             let draft = work.await;
             own.point().await;
             draft
@@ -87,7 +87,7 @@ impl Journal for Crashing {
         Box::pin(async move {
             self.point().await;
             let name = key.id();
-            assert!(!self.recorded.lock().unwrap().contains(&name), "{name} is done again");
+            assert!(!self.recorded.lock().unwrap().contains(&name), "{name} is executed again");
             let own = self.clone();
             let work = Box::pin(async move {
                 let value = work.await;

@@ -115,7 +115,7 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
     };
     for reports in &reports {
         explain(reports, &|found| reports.holds(found))?;
-        explain(reports, &|found| reports.is_the_right_word(found))?;
+        explain(reports, &|found| reports.is_right_check(found))?;
     }
     for reports in &reports {
         *verdict.checks.entry(reports.check).or_default() += 1;
@@ -224,7 +224,7 @@ impl Reported {
     }
 
     /// Whether the fault is the right one of `key-missing`, `key-maybe-missing` and `key-race`.
-    fn is_the_right_word(&self, found: &Found) -> bool {
+    fn is_right_check(&self, found: &Found) -> bool {
         let ever = found.unwritten.get(&self.place()).copied();
         let name = self.name.as_deref();
         let contested = found.contested.iter().any(|(key, reader)| name == Some(key) && *reader == self.node);

@@ -72,7 +72,7 @@ fn head(what: &str, seeds: &Range<u64>, accepted: u64, begin: Instant) -> String
 }
 
 #[test]
-fn the_checker_reports_exactly_the_possible_failures() {
+fn the_checker_reports_every_possible_failure() {
     let (seeds, begin) = (seeds(), Instant::now());
     let (mut accepted, mut sound, mut agents, mut good) = (0, 0, 0, 0);
     let (mut rules, mut checks) = (BTreeMap::new(), BTreeMap::new());

@@ -84,8 +84,8 @@ impl Grower {
         }
         if self.may(16, &[Construct::WorkflowTool]) && !self.definitions.is_empty() {
             let flow = self.random.choose(&self.definitions).clone();
-            // The keys of a called workflow are stored in its caller's scope and could collide with
-            // others. A called workflow also cannot wait.
+            // A called workflow stores its keys in the same place as a step of its name, and it
+            // cannot wait.
             if !self.placed.contains(&flow.name) && (!waits(&flow) || self.random.one_in(12)) {
                 self.placed.push(flow.name.clone());
                 let name = flow.name.clone();

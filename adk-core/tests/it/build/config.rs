@@ -160,7 +160,7 @@ b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains
 }
 
 #[test]
-fn duplicate_agents_are_refused_but_a_document_may_repeat() {
+fn duplicate_agents_and_documents_are_refused() {
     let registry = Registry::new().agent(says("a")).document("w.json", json!({"name": "w"}));
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
     assert_eq!(

@@ -128,7 +128,8 @@ fn take_done() -> Vec<&'static str> {
     std::mem::take(&mut DONE.lock().unwrap())
 }
 
-/// An `async` closure captures nothing here. A callback with captures is a function or a plugin.
+/// Changes a request in a step. An `async` closure that is a callback captures nothing, so other
+/// callbacks are functions or plugins.
 async fn ask_policy(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<()> {
     let policy = async {
         done("policy");
