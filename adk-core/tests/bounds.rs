@@ -1,4 +1,5 @@
-//! `bounds()` against runs of random workflows, one by one: it is reached by one of them and passed by none.
+//! `bounds()` against enumerated runs of random workflows: one run reaches the bounds, and no run
+//! exceeds them.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,
@@ -14,10 +15,10 @@ use adk_core::spec::{Spec, Step, StepKind};
 use adk_core::{AgentKind, AgentMeta};
 use random_spec::{Grow, Random};
 
-/// What stands for a number without end: more than any of these trees has with an end.
+/// Represents an unlimited number. It exceeds every finite bound of these trees.
 const ENDLESS: u64 = 1_000_000;
 
-/// One run: what it decides, and what it has cost.
+/// One run with its decisions and its cost.
 struct Run<'c> {
     choose: &'c mut dyn FnMut(u64) -> u64,
     /// Whether agents and `break` end loops.
@@ -26,7 +27,7 @@ struct Run<'c> {
     rounds: u64,
 }
 
-/// The loop that an exit is on its way to; the innermost for an empty name.
+/// The loop that an exit targets; an empty name means the innermost one.
 type Exit<'a> = Option<&'a str>;
 
 impl Run<'_> {
@@ -53,12 +54,12 @@ impl Run<'_> {
                     Some(name) if name.is_empty() || name == step.name => None,
                     exit => exit,
                 },
-                // Every element does the same: that is the worst that can be.
+                // Every element takes the same path, which is the worst case.
                 StepKind::Each { max, .. } => {
                     let elements = max.map_or(ENDLESS, u64::from);
                     self.steps(steps, inside, weight.saturating_mul(elements))
                 }
-                // What a cancelled branch has done by then may be all that it would do.
+                // A cancelled branch may already have done all its work.
                 StepKind::Parallel { .. } => {
                     let exits: Vec<_> = children(steps, inside)
                         .map(|at| self.steps(steps, at + 1..steps[at].end, weight))
@@ -93,7 +94,7 @@ impl Run<'_> {
         None
     }
 
-    /// Others may hand over to a target as long as it has calls left.
+    /// Agents may hand over to a target while it has calls left.
     fn agent(&mut self, meta: &AgentMeta<'_>, is_target: bool, weight: u64) {
         let asks_once = meta.kind == AgentKind::Llm
             && meta.tools.is_empty()
@@ -114,7 +115,7 @@ impl Run<'_> {
     }
 }
 
-/// The first steps of branches or arms.
+/// Returns the first steps of branches or arms.
 fn children<'a>(steps: &'a [Step<'a>], inside: std::ops::Range<usize>) -> impl Iterator<Item = usize> + 'a {
     let next = move |at: usize| Some(at).filter(|at| *at < inside.end);
     std::iter::successors(next(inside.start), move |at| next(steps[*at].end + 1))
@@ -126,10 +127,10 @@ fn run(spec: &Spec<'_>, exits: bool, choose: &mut dyn FnMut(u64) -> u64) -> (u64
     (run.calls, run.rounds)
 }
 
-/// The worst of all runs; `None` when there are too many.
+/// Returns the worst case of all runs; `None` if there are too many.
 fn worst(spec: &Spec<'_>) -> Option<(u64, u64)> {
     let mut worst = (0, 0);
-    // The choices of a run, each with how many there were; counted up like the digits of a number.
+    // The choices of a run, each with its number of options; they count up like digits of a number.
     let mut digits: Vec<(u64, u64)> = Vec::new();
     for _ in 0..20_000 {
         let mut at = 0;
@@ -150,12 +151,12 @@ fn worst(spec: &Spec<'_>) -> Option<(u64, u64)> {
     None
 }
 
-fn shown(number: u64) -> Option<u64> {
+fn finite_or_none(number: u64) -> Option<u64> {
     Some(number).filter(|number| *number < ENDLESS)
 }
 
 #[test]
-fn the_worst_run_is_what_bounds_say() {
+fn the_worst_run_equals_the_bounds() {
     let (mut checked, mut finite) = (0, 0);
     for seed in 0..20_000 {
         let spec = Grow::new(seed, 10, 4, 3).spec();
@@ -163,17 +164,17 @@ fn the_worst_run_is_what_bounds_say() {
         let Some((calls, rounds)) = worst(&spec) else { continue };
         assert_eq!(
             (bounds.model_calls, bounds.rounds),
-            (shown(calls), shown(rounds)),
+            (finite_or_none(calls), finite_or_none(rounds)),
             "seed {seed}:\n{spec}"
         );
         checked += 1;
         finite += u32::from(bounds.model_calls.is_some_and(|calls| calls > 3));
     }
-    assert!(checked > 19_000 && finite > 1_000, "{checked} checked, {finite} with an end");
+    assert!(checked > 19_000 && finite > 1_000, "{checked} checked, {finite} finite");
 }
 
 #[test]
-fn no_run_costs_more_however_it_ends() {
+fn no_run_exceeds_the_bounds() {
     for seed in 0..2_000 {
         let spec = Grow::new(seed, 20, 5, 4).spec();
         let bounds = spec.bounds();

@@ -1,13 +1,14 @@
-//! Arrows between the rooms of the crate run one way (ARCHITECTURE.md): no room uses one above it.
+//! Dependencies between the rooms of the crate run one way (ARCHITECTURE.md): a room uses only
+//! rooms below it.
 //!
-//! A room is a folder of `src/runtime`, `src/agents` and so on, or a file beside such folders. What `lib.rs` re-exports is
-//! followed to the room that defines it.
+//! A room is a folder of `src/runtime`, `src/agents` and so on, or a file beside such folders.
+//! Re-exports of `lib.rs` count for the room that defines the item.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rooms from the bottom up. Those of one line do not use each other.
+/// Rooms from the bottom up. Rooms of one line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &[GROUND],
     &["models/limit"],
@@ -31,13 +32,13 @@ const LAYERS: &[&[&str]] = &[
     &["__private"],
 ];
 
-/// The files of the root, and the folders for which one of them is the front. They may use each other.
+/// The files of the root, and the folders that belong to one of them. They may use each other.
 const GROUND: &str = "the ground";
 
-/// Folders that hold rooms.
+/// Folders that contain rooms.
 const FLOORS: [&str; 5] = ["models", "store", "runtime", "agents", "builders"];
 
-/// The room of a module.
+/// Returns the room of a module.
 fn room(module: &[String]) -> String {
     match module {
         [first, second, ..] if FLOORS.contains(&first.as_str()) => format!("{first}/{second}"),
@@ -46,7 +47,7 @@ fn room(module: &[String]) -> String {
     }
 }
 
-/// The place of a room in [`LAYERS`].
+/// Returns the index of a room in [`LAYERS`].
 fn layer(room: &str) -> usize {
     let found = LAYERS.iter().position(|layer| layer.contains(&room));
     found.unwrap_or_else(|| panic!("room `{room}` has no place in the layers: give it one"))
@@ -63,7 +64,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file, without its comments and its tests.
+/// Returns the code of a file, without its comments and its tests.
 fn code(file: &Path) -> String {
     let text = fs::read_to_string(file).expect("a source");
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -71,7 +72,7 @@ fn code(file: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Adds the paths of a tree such as `run::{Context, Run}` to those before it.
+/// Adds the paths of a use tree such as `run::{Context, Run}`, with the path before it.
 fn expand(tree: &str, before: &[String], into: &mut Vec<Vec<String>>) {
     let tree = tree.trim();
     let is_ident = |c: char| c.is_alphanumeric() || c == '_';
@@ -91,7 +92,7 @@ fn expand(tree: &str, before: &[String], into: &mut Vec<Vec<String>>) {
                 _ => {}
             }
         }
-        panic!("a list of imports ends: {tree}");
+        panic!("the list of imports is not closed: {tree}");
     }
     let end = tree.find(|c| !is_ident(c)).unwrap_or(tree.len());
     let (name, rest) = tree.split_at(end);
@@ -103,7 +104,7 @@ fn expand(tree: &str, before: &[String], into: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The paths into this crate that a file of a module mentions, from the root.
+/// Returns the paths into this crate that a file of a module mentions, from the root.
 fn paths(code: &str, module: &[String]) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (at, word) in code.match_indices("crate::") {
@@ -122,7 +123,7 @@ fn paths(code: &str, module: &[String]) -> Vec<Vec<String>> {
     all
 }
 
-/// Where `lib.rs` has the names from that it exports.
+/// Returns the module of each name that `lib.rs` exports.
 fn exports(root: &Path) -> HashMap<String, Vec<String>> {
     let lib = code(&root.join("lib.rs"));
     let mut all = Vec::new();
@@ -132,7 +133,7 @@ fn exports(root: &Path) -> HashMap<String, Vec<String>> {
     all.into_iter().map(|path| (path.last().expect("a name").clone(), path)).collect()
 }
 
-/// All arrows between rooms, each with the files that draw it.
+/// Returns all dependencies between rooms, each with the files that contain it.
 fn arrows() -> BTreeMap<(String, String), BTreeSet<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let exports = exports(&root);
@@ -161,7 +162,7 @@ fn arrows() -> BTreeMap<(String, String), BTreeSet<String>> {
 }
 
 #[test]
-fn no_room_uses_one_above_it() {
+fn no_room_uses_a_room_above_it() {
     let arrows = arrows();
     assert!(
         arrows.len() > 60,
@@ -176,7 +177,7 @@ fn no_room_uses_one_above_it() {
 }
 
 #[test]
-fn paths_are_followed_to_their_rooms() {
+fn paths_are_resolved_to_rooms() {
     let module = ["runtime", "run", "context"].map(str::to_owned);
     let code = "use super::{Run, state::{State, decode}}; use crate::{Name, store::event::Event}; super::super::live::f(); crate::Agent::x";
     let found: Vec<_> = paths(code, &module).iter().map(|path| path.join("::")).collect();

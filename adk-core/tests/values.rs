@@ -1,4 +1,4 @@
-//! What a run keeps comes back bit for bit, with sessions in memory. Run once more with
+//! Data of a run is returned bit for bit, with sessions in memory. A second execution uses
 //! `--features serde_json/arbitrary_precision`.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -24,12 +24,12 @@ impl limits::Opens for Memory {
 }
 
 #[tokio::test]
-async fn what_is_written_comes_back_bit_for_bit() {
+async fn written_values_are_returned_bit_for_bit() {
     values::come_back(&Memory::default()).await;
 }
 
 #[tokio::test]
-async fn types_read_what_they_wrote() {
+async fn typed_reads_return_the_written_values() {
     values::are_read_as_their_types(&Memory::default()).await;
 }
 
@@ -39,6 +39,6 @@ async fn values_and_keys_may_be_large() {
 }
 
 #[tokio::test]
-async fn what_json_has_no_form_for_is_refused_where_it_is_written() {
+async fn values_that_json_cannot_express_are_refused_at_the_write() {
     values::are_refused_without_a_form(&Memory::default()).await;
 }

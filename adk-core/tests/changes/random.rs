@@ -7,7 +7,7 @@ use adk_core::memory::InMemoryMemoryService;
 use adk_core::session::MemoryStore;
 use std::sync::Arc;
 
-/// Each program has all points of its first process.
+/// Each program stops at all points of its first process.
 const PLAN: Plan = Plan { changes: &Change::ALL, programs: 100, stops: 12 };
 
 pub fn shop() -> Shop<MemoryJournal> {
@@ -24,7 +24,7 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     changes::holds(PLAN, async || shop()).await;
 }
 
-/// The judge finds no fault with runs that go on with the program that began them.
+/// The judge accepts runs whose program does not change.
 #[tokio::test(start_paused = true)]
 async fn without_a_change_nothing_is_wrong() {
     changes::holds(Plan { changes: &[], programs: 40, ..PLAN }, async || shop()).await;

@@ -1,7 +1,7 @@
-//! The rows of the table in `docs/operating.md`: what happens to runs when the program changes.
+//! The rows of the table in `docs/operating.md`: the effects of program changes on runs.
 //!
-//! Each test has the name of its row. It plays one run that waits, one that is interrupted at each point, and one that has
-//! failed.
+//! Each test has the name of its row. It plays one run that waits, one that is interrupted at each
+//! point, and one that has failed.
 
 use super::random::shop;
 use crate::support::changes::build::{FAILURE, tree};
@@ -19,7 +19,7 @@ use adk_core::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The tests, by the names of their rows.
+/// Declares the tests by the names of their rows.
 macro_rules! rows {
     ($($name:ident => $test:expr;)*) => {
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
@@ -58,7 +58,8 @@ rows! {
     a_function_does_something_else => functions();
 }
 
-/// Two payments, then a booking that a person confirms, then a shipment. A question is before and after it.
+/// Returns a program of two payments, a booking that a person confirms, and a shipment, with a
+/// question before and after.
 fn program() -> Program {
     let call = |tool, number| Call { tool, number };
     let script =
@@ -75,7 +76,7 @@ fn agent(version: &mut Version) -> &mut AgentVersion {
     &mut version.agents[0]
 }
 
-/// The program with a second version.
+/// Adds a second version to a program.
 fn changed(mut program: Program, change: impl Fn(&mut Version)) -> Program {
     let mut second = program.versions[0].clone();
     change(&mut second);
@@ -83,7 +84,7 @@ fn changed(mut program: Program, change: impl Fn(&mut Version)) -> Program {
     program
 }
 
-/// The program with its versions the other way round.
+/// Swaps the versions of a program.
 fn reversed(mut program: Program) -> Program {
     program.versions.reverse();
     program
@@ -98,30 +99,31 @@ async fn play(play: &Play, history: &[(usize, Ends)]) -> Played {
     played.unwrap_or_else(|why| panic!("{history:?}: {why}"))
 }
 
-/// A run that is at its confirmation, whose answer is given to the second version.
+/// A run at its confirmation, whose answer goes to the second version.
 const AT_CONFIRMATION: [(usize, Ends); 2] = [(0, Ends::AtWait), (0, Ends::AtWait)];
 
-/// Plays a change to the end: the run waits for the confirmation, is interrupted at each point, and has failed in its
-/// third reply.
+/// Plays a change to the end, with three runs: one waits for the confirmation, one is interrupted
+/// at each point, and one failed in its third reply.
 async fn three(program: &Program) -> (Played, Played) {
-    let of = agreeing(program.clone());
-    let whole = play(&of, &[(0, Ends::Through)]).await;
+    let both_versions = agreeing(program.clone());
+    let whole = play(&both_versions, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
-        play(&of, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+        play(&both_versions, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
-    let waits = play(&of, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
+    let waits = play(&both_versions, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
     let fails = agreeing(Program { fails: Some((0, 2)), ..program.clone() });
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
     (waits, play(&fails, &history).await)
 }
 
-fn made(played: &Played) -> Vec<(&str, u32)> {
+fn call_counts(played: &Played) -> Vec<(&str, u32)> {
     played.tools.iter().map(|(tool, times, _)| (&**tool, *times)).collect()
 }
 
 const ALL: [(&str, u32); 4] = [("charge(1)", 1), ("charge(2)", 1), ("book(3)", 1), ("ship(4)", 1)];
 
-/// A store that has what prompts may show: an artifact, and a memory of the message of the run.
+/// Returns a store with data that prompts may show: an artifact, and a memory of the message of the
+/// run.
 async fn stocked() -> Shop<MemoryJournal> {
     let (shop, key) = (shop(), SessionKey::new("app", "u", "s"));
     shop.artifacts.save(&key, "terms.txt", Part::text("The terms.")).await.unwrap();
@@ -130,11 +132,11 @@ async fn stocked() -> Shop<MemoryJournal> {
     shop
 }
 
-/// What a call of a model is given changes with the next call, there and back.
+/// Checks that the next model call has the changed request, for the change and its reverse.
 async fn shows(change: impl Fn(&mut Version)) {
     let program = changed(program(), change);
     for program in [&program, &reversed(program.clone())] {
-        let [then, now] = given(program).await;
+        let [then, now] = requests(program).await;
         assert!(then.iter().zip(&now).all(|(then, now)| then != now), "{then:?}");
         is_same(program).await;
     }
@@ -146,23 +148,26 @@ async fn both(change: impl Fn(&mut Version)) {
     is_same(&reversed(program)).await;
 }
 
-/// What the calls of the model are given by each of the two versions.
-async fn given(program: &Program) -> [Vec<String>; 2] {
-    let of = agreeing(program.clone());
-    [play(&of, &[(0, Ends::Through)]).await.given, play(&of, &[(1, Ends::Through)]).await.given]
+/// Returns the requests of the model calls of each version.
+async fn requests(program: &Program) -> [Vec<String>; 2] {
+    let both_versions = agreeing(program.clone());
+    [
+        play(&both_versions, &[(0, Ends::Through)]).await.requests,
+        play(&both_versions, &[(1, Ends::Through)]).await.requests,
+    ]
 }
 
-/// Nothing is made again, and nothing is asked again: the run does what it does without the change, and each call of the
-/// model is given what the version gives that makes it.
+/// Checks that no call and no question is repeated: the run takes the same path as without the
+/// change, and each model call has the request of its version.
 async fn is_same(program: &Program) {
     let (waits, failed) = three(program).await;
-    assert_eq!((waits.models, made(&waits)), (4, ALL.to_vec()));
-    // The call that has failed is made again.
-    assert_eq!((failed.models, made(&failed)), (5, ALL.to_vec()));
+    assert_eq!((waits.models, call_counts(&waits)), (4, ALL.to_vec()));
+    // The failed call is repeated.
+    assert_eq!((failed.models, call_counts(&failed)), (5, ALL.to_vec()));
     assert_eq!((waits.asked.len(), failed.asked.len()), (3, 3));
-    let [then, now] = given(program).await;
-    assert_eq!(waits.given, [&then[..2], &now[2..]].concat());
-    assert_eq!(failed.given, [&then[..3], &now[2..]].concat());
+    let [then, now] = requests(program).await;
+    assert_eq!(waits.requests, [&then[..2], &now[2..]].concat());
+    assert_eq!(failed.requests, [&then[..3], &now[2..]].concat());
 }
 
 /// Plays a run that waits at its confirmation when the program changes.
@@ -171,18 +176,19 @@ async fn waits(program: &Program) -> Played {
     play(&agreeing(program.clone()), &history).await
 }
 
-/// Plays a run whose first question is open when the program changes: the second version resumes the run before the answer.
+/// Plays a run whose first question is open when the program changes: the second version resumes
+/// the run before the answer.
 async fn open_at_change(program: &Program) -> Played {
     let history = [(0, Ends::Unanswered), (1, Ends::Unanswered), (1, Ends::Through)];
     play(&agreeing(program.clone()), &history).await
 }
 
-/// A function is asked about recorded replies as well.
+/// The prompt function is also called for recorded replies.
 async fn function_as_prompt() {
     shows(|version| agent(version).function = true).await;
     let program = changed(program(), |version| agent(version).function = true);
     assert_eq!(waits(&program).await.hooks, BTreeMap::from([("instruction", 4)]));
-    // Those of the two replies before the change.
+    // The calls for the two replies before the change.
     assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("instruction", 2)]));
 }
 
@@ -197,7 +203,7 @@ async fn question() {
     }
 }
 
-/// Later questions are for those whom the new version asks, also questions about calls.
+/// Later questions are for the answerers of the new version, including questions about calls.
 async fn answered_by() {
     let (nobody, staff) = (None, Some(AnsweredBy::Role("staff".to_owned())));
     let program = changed(program(), |version| version.by = Some("staff"));
@@ -209,7 +215,7 @@ async fn answered_by() {
     }
 }
 
-/// A call keeps the answer that it has, and a new tool runs for later calls.
+/// A call keeps its answer, and a new tool runs for later calls.
 async fn added() {
     let mut program = program();
     for (reply, number) in [(0, 5), (2, 6)] {
@@ -223,7 +229,7 @@ async fn added() {
     }
 }
 
-/// Results count, and later calls are answered with an error.
+/// Recorded results count, and later calls get an error.
 async fn removed() {
     let program = changed(program(), |version| {
         agent(version).tools.retain(|tool| tool.name == "book");
@@ -234,15 +240,15 @@ async fn removed() {
             played.tools.iter().map(|(_, times, is_result)| (*times, *is_result)).collect();
         assert_eq!(is_answered, [(1, true), (1, true), (1, true), (0, false)]);
     }
-    // A tool that a person has agreed to.
+    // Removes a tool whose call a person has approved.
     let program = changed(self::program(), |version| {
         agent(version).tools.retain(|tool| tool.name != "book");
     });
     let (waits, _) = three(&program).await;
-    assert_eq!((made(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
+    assert_eq!((call_counts(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
 }
 
-/// As tools that are added and removed.
+/// Tools of toolsets behave like tools that are added and removed.
 async fn toolset() {
     let has_read = |version: &mut Version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]);
     shows(has_read).await;
@@ -261,14 +267,14 @@ async fn toolset() {
     }
 }
 
-/// Calls that were made are not asked about; later ones are.
+/// Earlier calls need no confirmation, and later calls do.
 async fn confirm_added() {
     let program = changed(program(), |version| {
         agent(version).tools.iter_mut().for_each(|tool| tool.confirm = Confirm::Always);
     });
     let (waits, failed) = three(&program).await;
     for played in [waits, failed] {
-        assert_eq!(made(&played)[..2], ALL[..2]);
+        assert_eq!(call_counts(&played)[..2], ALL[..2]);
         let asked: Vec<_> = played.asked.iter().filter(|asked| asked.contains("May the tool")).collect();
         let is_about = |at: usize, tool: &str| assert!(asked[at].contains(tool), "{asked:?}");
         is_about(0, "book");
@@ -277,30 +283,30 @@ async fn confirm_added() {
     }
 }
 
-/// A question that is open stays open, and its answer counts; later calls are not asked about.
+/// An open question stays open, and its answer counts; later calls need no confirmation.
 async fn confirm_removed() {
     let program = changed(program(), |version| agent(version).tools[1].confirm = Confirm::Never);
     is_same(&program).await;
-    // The same tool is called later.
+    // A later call uses the same tool.
     let mut more = program.clone();
     more.scripts[0][2].push(Call { tool: "book", number: 5 });
     let (waits, failed) = three(&more).await;
     for played in [waits, failed] {
-        assert!(made(&played).contains(&("book(5)", 1)) && played.asked.len() == 3, "{played:?}");
+        assert!(call_counts(&played).contains(&("book(5)", 1)) && played.asked.len() == 3, "{played:?}");
     }
     // The third answer is no.
     let mut refuses = program;
     refuses.body.insert(0, Node::Ask(3));
     let history = [(0, Ends::AtWait), (0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
     let played = play(&Play::new(refuses), &history).await;
-    assert_eq!(made(&played)[2], ("book(3)", 0), "a refused call is not made");
+    assert_eq!(call_counts(&played)[2], ("book(3)", 0), "a refused call is not made");
 }
 
-/// The next call of the model has a summary, or all events. A summary that is recorded is not made again.
+/// The next model call has a summary, or all events. A recorded summary is not repeated.
 async fn compaction() {
     let with = |after| move |version: &mut Version| agent(version).compact = after;
     let has_summary = |played: &Played| {
-        played.given.iter().map(|given| given.ends_with("after a summary")).collect::<Vec<_>>()
+        played.requests.iter().map(|request| request.ends_with("after a summary")).collect::<Vec<_>>()
     };
     let (waits, failed) = three(&changed(program(), with(Some(4)))).await;
     assert_eq!((has_summary(&waits), waits.summaries), (vec![false, false, true, true], 1));
@@ -309,24 +315,25 @@ async fn compaction() {
     with(Some(4))(&mut compacts.versions[0]);
     let (waits, failed) = three(&changed(compacts.clone(), with(None))).await;
     assert_eq!((has_summary(&waits), waits.summaries), (vec![false; 4], 0));
-    // The call that failed had a summary.
+    // The failed call had a summary.
     assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, false], 1));
-    // A conversation may be longer before it is summarised.
+    // The new version summarizes longer conversations only.
     let (_, failed) = three(&changed(compacts, with(Some(5)))).await;
     assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, true], 1));
     for program in [changed(program(), with(Some(4))), reversed(changed(program(), with(Some(4))))] {
         let (waits, failed) = three(&program).await;
-        assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+        assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
     }
 }
 
-/// Those before a model call are asked about the two replies that are recorded as well.
+/// Callbacks before a model call also run for the two recorded replies.
 async fn callbacks() {
     for hooks in [Hooks::Logs, Hooks::Steps] {
         both(move |version| agent(version).hooks = hooks).await;
     }
     let program = changed(program(), |version| agent(version).hooks = Hooks::Logs);
-    // Two payments and a booking, about which a person is asked after the callback, are before the change.
+    // Two payments and a booking, which a person confirms after the callback, come before the
+    // change.
     assert_eq!(waits(&program).await.hooks, BTreeMap::from([("model", 4), ("tool", 1)]));
     assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("model", 2), ("tool", 3)]));
 }
@@ -340,71 +347,72 @@ async fn plugins() {
     assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("model", 2), ("tool", 2)]));
 }
 
-/// What has begun ends, and nothing begins beyond the limit: rounds or elements of a block whose limit is lowered in the second
-/// one from three to one, and raised in the first one from one to three.
+/// Started parts finish, and no part starts beyond the limit. The limit of rounds or elements is
+/// lowered from three to one in the first case, and raised from one to three in the second.
 async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2]) {
     let inside = vec![Node::Work { number: 1, steps: 1, fails: false }, Node::Ask(1)];
-    let of = |fails| {
+    let limited_program = |fails| {
         let mut program = changed(program(), |version| version.limits = vec![1]);
         program.body = vec![block(0, inside.clone()), Node::Llm(0)];
         Program { fails, ..program }
     };
-    let lower = agreeing(of(None));
+    let lower = agreeing(limited_program(None));
     let whole = play(&lower, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&lower, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
-    // Besides, there is a question about a call.
+    // One additional question is about a call.
     let waits = play(&lower, &[(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)]).await;
-    assert_eq!((made(&waits), waits.waits), (ALL.to_vec(), lowered + 1));
-    let higher = agreeing(reversed(of(None)));
+    assert_eq!((call_counts(&waits), waits.waits), (ALL.to_vec(), lowered + 1));
+    let higher = agreeing(reversed(limited_program(None)));
     let whole = play(&higher, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&higher, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
     let waits = play(&higher, &[(0, Ends::AtWait), (1, Ends::Through)]).await;
-    assert_eq!((made(&waits), waits.waits), (ALL.to_vec(), raised + 1));
-    // The block has ended before the failure, and stays so.
-    let failing = of(Some((0, 2)));
+    assert_eq!((call_counts(&waits), waits.waits), (ALL.to_vec(), raised + 1));
+    // The block ended before the failure, and stays ended.
+    let failing = limited_program(Some((0, 2)));
     for (program, whole) in [(failing.clone(), 3), (reversed(failing), 1)] {
         let waits = vec![(0, Ends::AtWait); whole + 2];
         let failed = play(&agreeing(program), &[&waits[..], &[(1, Ends::Through)]].concat()).await;
         assert!(failed.failures[0].contains(FAILURE), "{:?}", failed.failures);
-        assert_eq!((made(&failed), failed.waits), (ALL.to_vec(), whole + 1));
+        assert_eq!((call_counts(&failed), failed.waits), (ALL.to_vec(), whole + 1));
     }
 }
 
-/// The parts that have begun continue at the same time, and others begin as the new limit allows.
+/// Started parts continue concurrently, and others start as the new limit allows.
 async fn concurrency() {
     let part = |number| vec![Node::Work { number, steps: 1, fails: false }, Node::Ask(number), Node::Llm(0)];
     for (parts, block) in [(3, Node::Each(0, part(1))), (4, Node::Parallel(0, (1..=4).map(part).collect()))] {
         for (then, now) in [(None, Some(1)), (Some(2), Some(1)), (Some(1), Some(2)), (Some(1), None)] {
-            let of = |fails| {
+            let limited_program = |fails| {
                 let mut program = changed(program(), |version| version.concurrency = now);
                 program.versions[0].concurrency = then;
                 (program.body, program.fails) = (vec![block.clone()], fails);
                 program.scripts[0].truncate(1);
                 agreeing(program)
             };
-            let whole = play(&of(None), &[(0, Ends::Through)]).await;
+            let whole = play(&limited_program(None), &[(0, Ends::Through)]).await;
             for at in 0..whole.points {
-                play(&of(None), &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+                play(&limited_program(None), &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
             }
-            let waits = play(&of(None), &[(0, Ends::AtWait), (1, Ends::Through)]).await;
+            let waits = play(&limited_program(None), &[(0, Ends::AtWait), (1, Ends::Through)]).await;
             assert_eq!(waits.open, open(parts, then, now), "{block:?}: {then:?}, {now:?}");
-            // The first call of the model fails once in each part.
+            // The first model call fails once in each part.
             let failed = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
-            let failed = play(&of(Some((0, 0))), &failed).await;
+            let failed = play(&limited_program(Some((0, 0))), &failed).await;
             assert_eq!((waits.models, failed.models), (2 * parts as u32, 3 * parts as u32));
             for played in [waits, failed] {
-                assert!(made(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
+                assert!(call_counts(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
                 assert_eq!((played.tools.len(), played.waits), (2 * parts, parts));
             }
         }
     }
 }
 
-/// How many questions of parts are open before each answer. The run is resumed after each answer but the first.
+/// Returns the number of open questions of parts before each answer. The run is resumed after each
+/// answer but the first.
 fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
     let most = |limit: Option<u32>| limit.map_or(parts, |limit| limit as usize);
     let mut open = most(then).min(parts);
@@ -420,11 +428,11 @@ fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
     all
 }
 
-/// A run that has made more calls fails at its next call, and goes on with a higher limit.
+/// A run that exceeds the new limit fails at its next call, and continues with a higher limit.
 async fn turns() {
     let program = changed(program(), |version| agent(version).max_turns = Some(1));
     let (waits, failed) = three(&program).await;
-    assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
     assert_eq!((waits.models, failed.models), (4, 5));
     for played in [waits, failed] {
         let last = played.failures.last().unwrap();
@@ -434,15 +442,15 @@ async fn turns() {
     is_same(&higher).await;
 }
 
-/// Workflows with these bodies.
+/// Builds workflows with these bodies.
 fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
     let program = program.clone();
     Play::with(program, |program, stage| {
-        let of = |body: &Vec<Node>| {
+        let tree_of = |body: &Vec<Node>| {
             let program = Program { body: body.clone(), ..program.clone() };
             tree(&program, &program.versions[0], stage)
         };
-        bodies.iter().map(of).collect()
+        bodies.iter().map(tree_of).collect()
     })
     .agreeing()
 }
@@ -451,23 +459,23 @@ fn work(number: usize) -> Node {
     Node::Work { number, steps: 1, fails: false }
 }
 
-/// The run goes on with the steps that were added.
+/// The run continues with the added steps.
 async fn step_at_the_end() {
     let program = program();
     let longer = [&program.body[..], &[work(9)]].concat();
-    let of = bodies(&program, &[program.body.clone(), longer.clone()]);
-    let whole = play(&of, &[(0, Ends::Through)]).await;
+    let both_versions = bodies(&program, &[program.body.clone(), longer.clone()]);
+    let whole = play(&both_versions, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
-        play(&of, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+        play(&both_versions, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
-    play(&of, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
+    play(&both_versions, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
     let fails = Program { fails: Some((0, 2)), ..program.clone() };
-    let of = bodies(&fails, &[program.body.clone(), longer]);
+    let both_versions = bodies(&fails, &[program.body.clone(), longer]);
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
-    assert_eq!(made(&play(&of, &history).await), ALL.to_vec());
+    assert_eq!(call_counts(&play(&both_versions, &history).await), ALL.to_vec());
 }
 
-/// The run is refused and stays as it was, until the program that began it is back.
+/// The run is refused and unchanged, until its original program is back.
 async fn other_steps() {
     let program = program();
     let first = [&[work(9)][..], &program.body].concat();
@@ -475,26 +483,26 @@ async fn other_steps() {
     let moved = vec![program.body[1].clone(), program.body[0].clone(), program.body[2].clone()];
     let inside = vec![program.body[0].clone(), Node::Loop(0, vec![program.body[1].clone()])];
     for other in [first, shorter, moved, inside] {
-        is_refused_and_goes_on(&program, &other, ErrorKind::TopologyChanged).await;
+        is_refused_and_continues(&program, &other, ErrorKind::TopologyChanged).await;
     }
 }
 
-async fn is_refused_and_goes_on(program: &Program, other: &[Node], kind: ErrorKind) {
+async fn is_refused_and_continues(program: &Program, other: &[Node], kind: ErrorKind) {
     let refused = [(1, Ends::Refused(kind)), (0, Ends::Through)];
-    let of = bodies(program, &[program.body.clone(), other.to_vec()]);
-    let waits = play(&of, &[&AT_CONFIRMATION[..], &refused].concat()).await;
-    let whole = play(&of, &[(0, Ends::Through)]).await;
+    let both_versions = bodies(program, &[program.body.clone(), other.to_vec()]);
+    let waits = play(&both_versions, &[&AT_CONFIRMATION[..], &refused].concat()).await;
+    let whole = play(&both_versions, &[(0, Ends::Through)]).await;
     for at in [whole.points / 3, whole.points / 2] {
-        play(&of, &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
+        play(&both_versions, &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
     }
     let fails = Program { fails: Some((0, 2)), ..program.clone() };
-    let of = bodies(&fails, &[program.body.clone(), other.to_vec()]);
+    let both_versions = bodies(&fails, &[program.body.clone(), other.to_vec()]);
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait)], &refused].concat();
-    let failed = play(&of, &history).await;
-    assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    let failed = play(&both_versions, &history).await;
+    assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
 }
 
-/// Emits this, makes a call that fails first where it is to, and asks.
+/// Makes an agent that emits a text, makes a call that fails the first time if `fails`, and asks.
 fn emits(text: &'static str, fails: bool, stage: &Stage) -> By {
     let stage = stage.clone();
     by("emits", move |cx| {
@@ -513,9 +521,10 @@ fn emits(text: &'static str, fails: bool, stage: &Stage) -> By {
     })
 }
 
-/// A run that does not do what is recorded fails before anything is called, and goes on with the program that began it.
+/// A run that differs from its record fails before any call, and continues with its original
+/// program.
 async fn functions() {
-    let of = |fails: bool| {
+    let both_versions = |fails: bool| {
         let program = Program { fails: fails.then_some((0, 0)), ..program() };
         Play::with(program, |_, stage| {
             let tree = |text| Tree::new("w", vec![run(emits(text, fails, stage))]);
@@ -524,10 +533,10 @@ async fn functions() {
         .agreeing()
     };
     let refused = [(1, Ends::Refused(ErrorKind::Diverged)), (0, Ends::Through)];
-    play(&of(false), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
-    // After the first event and before the call, and after the call.
+    play(&both_versions(false), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
+    // The first stop is after the first event and before the call, the second after the call.
     for at in [4, 8] {
-        play(&of(false), &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
+        play(&both_versions(false), &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
     }
-    play(&of(true), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
+    play(&both_versions(true), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
 }

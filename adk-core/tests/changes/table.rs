@@ -2,7 +2,7 @@
 
 use super::rows;
 
-/// The name of a row: its words.
+/// Converts the words of a row to the name of its test.
 fn name(row: &str) -> String {
     let words = row.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")

@@ -1,4 +1,4 @@
-//! Tools that ask in the middle of a call.
+//! Tools that ask a question in the middle of a call.
 
 use super::crash::World;
 use crate::support::*;
@@ -16,7 +16,8 @@ struct Order {
     questions: usize,
 }
 
-/// Asks so often, and says what it was answered. What it writes before a question is forgotten.
+/// Makes a tool that asks `questions` questions and returns the answers. Its writes before a
+/// question are discarded.
 pub fn order(made: Arc<Mutex<Vec<String>>>) -> FunctionTool {
     let order = move |Order { name, questions }: Order, cx: &mut ToolContext| {
         let answers = cx.answers().to_vec();
@@ -73,8 +74,8 @@ impl Shop {
         self.process().recover().await.unwrap().remove(0).result.unwrap()
     }
 
-    /// What was done since the last time.
-    fn made(&self) -> Vec<String> {
+    /// Takes the orders made since the last call.
+    fn take_made(&self) -> Vec<String> {
         std::mem::take(&mut self.made.lock().unwrap())
     }
 }
@@ -84,39 +85,39 @@ fn questions(waiting: &[Waiting]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_call_goes_on_with_each_answer_and_nothing_is_done_twice() {
+async fn a_call_continues_with_each_answer_and_repeats_nothing() {
     let shop = Shop::new();
     let error = shop.process().run(&shop.tree(), "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     let waiting = shop.process().waiting().await.unwrap();
     assert_eq!(questions(&waiting), ["Which TEA, 0?", "Which CAKE, 0?"]);
     assert_eq!(waiting[0].schema, json!({"type": "boolean"}));
-    let mut made = shop.made();
+    let mut made = shop.take_made();
     made.sort();
     assert_eq!(made, ["CAKE 0", "MILK 0", "TEA 0", "before \"cake\"", "before \"milk\"", "before \"tea\""]);
 
     let open = shop.answer(&waiting[0], json!(true)).await;
-    assert_eq!((questions(&open), shop.made()), (vec!["Which CAKE, 0?"], vec!["TEA 1".to_owned()]));
+    assert_eq!((questions(&open), shop.take_made()), (vec!["Which CAKE, 0?"], vec!["TEA 1".to_owned()]));
     let open = shop.answer(&open[0], json!(false)).await;
-    assert_eq!((questions(&open), shop.made()), (vec!["Which TEA, 1?"], vec!["CAKE 1".to_owned()]));
+    assert_eq!((questions(&open), shop.take_made()), (vec!["Which TEA, 1?"], vec!["CAKE 1".to_owned()]));
     assert_eq!(shop.answer(&open[0], json!(true)).await, []);
-    assert_eq!(shop.made(), ["TEA 2"]);
+    assert_eq!(shop.take_made(), ["TEA 2"]);
 
     let requests = shop.model.requests();
     let parts = requests.last().unwrap().contents.iter().flat_map(|content| &content.parts);
-    let told: Vec<_> = parts
+    let results: Vec<_> = parts
         .filter_map(|part| match part {
             Part::FunctionResponse(answer) => Some(answer.response["answers"].clone()),
             _ => None,
         })
         .collect();
-    assert_eq!(told, [json!([true, true]), json!([]), json!([false])]);
+    assert_eq!(results, [json!([true, true]), json!([]), json!([false])]);
     let outcome = shop.process().resume(&shop.tree(), waiting[0].run_id).await.unwrap();
-    assert_eq!(outcome.get::<String>("draft").unwrap(), None, "a part that asks has written nothing");
+    assert_eq!(outcome.get::<String>("draft").unwrap(), None, "an interrupted part has written nothing");
 }
 
 #[tokio::test]
-async fn where_no_run_can_wait_the_question_is_an_error_that_the_model_reads() {
+async fn if_the_run_cannot_wait_the_model_gets_an_error() {
     let model = ScriptedModel::new().call("order", call("tea", 1)).text("Done.");
     let agent = LlmAgent::builder("clerk").model(model.clone()).tool(order(Arc::default()));
     let runner: Runner = Runner::builder().build().unwrap();

@@ -1,4 +1,4 @@
-//! Runs that are cancelled, also when they are killed before they know of it.
+//! Cancelled runs, including runs whose process dies before it notices.
 
 use super::trees;
 use crate::support::*;
@@ -8,7 +8,7 @@ use adk_core::testing::ScriptedModel;
 use adk_core::{ErrorKind, Runner};
 use std::sync::Arc;
 
-/// Sessions and runs in memory, for any number of runners.
+/// Sessions and runs in memory, shared by any number of runners.
 #[derive(Default)]
 pub struct Memory(Arc<MemoryStore>, MemoryJournal);
 
@@ -22,14 +22,14 @@ impl limits::Opens for Memory {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_cancelled_by_any_program() {
-    cancelled::ends_what_waits(&Memory::default()).await;
+    cancelled::ends_waiting_runs(&Memory::default()).await;
     cancelled::ends_at_the_next_commit(&Memory::default()).await;
     cancelled::ends_at_once_here(&Memory::default()).await;
-    cancelled::tells_what_there_is(&Memory::default()).await;
+    cancelled::reports_status(&Memory::default()).await;
 }
 
 #[tokio::test]
-async fn a_key_has_one_binding_and_a_run_begins_once() {
+async fn a_request_key_has_one_binding_and_its_run_starts_once() {
     keys::binds(&Memory::default()).await;
     keys::rebinds(&Memory::default()).await;
     keys::binds_once(&Memory::default()).await;
@@ -39,13 +39,13 @@ async fn a_key_has_one_binding_and_a_run_begins_once() {
 
 #[tokio::test]
 async fn runs_are_listed_with_status_times_and_usage() {
-    listed::tells_all(&Memory::default()).await;
+    listed::reports_times_and_usage(&Memory::default()).await;
     listed::turns_pages(&Memory::default()).await;
-    listed::tells_what_was_cancelled(&Memory::default()).await;
+    listed::reports_usage_of_cancelled_runs(&Memory::default()).await;
 }
 
-/// After any number of events of any tree: the run that another program has cancelled commits nothing more, whether it goes
-/// on or is killed before it knows, and is not taken up again.
+/// Cancels a run from another program after any number of events of any tree. The run commits no
+/// further event, whether it continues or is killed before it notices, and it is not resumed.
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_run_stays_cancelled_wherever_it_was_killed() {
     let mut cancelled = 0;
@@ -72,10 +72,10 @@ async fn a_cancelled_run_stays_cancelled_wherever_it_was_killed() {
             } else {
                 let error = loop {
                     match stream.next().await {
-                        // Committed before.
+                        // The event was committed before the cancellation.
                         Some(Ok(_)) => {}
                         Some(Err(error)) => break error,
-                        None => panic!("{name} after {after}: it has ended well"),
+                        None => panic!("{name} after {after}: the run has succeeded"),
                     }
                 };
                 assert_eq!(error.kind(), ErrorKind::Cancelled, "{name} after {after}: {error}");

@@ -1,4 +1,4 @@
-//! `#[tool(confirm)]`: a person has to agree before the tool runs.
+//! `#[tool(confirm)]`: a person must agree before the tool runs.
 
 use super::crash::World;
 use crate::support::*;
@@ -17,7 +17,7 @@ struct Sum {
     amount: u32,
 }
 
-/// Calls three tools at once, and tells what they said. It has no memory of its own, as a real one.
+/// A stateless model that calls three tools at once and reports their results.
 pub struct Banker;
 
 impl Model for Banker {
@@ -56,7 +56,7 @@ impl Model for Banker {
     }
 }
 
-/// An agent that pays, and counts what it has paid.
+/// Makes an agent that pays and counts payments.
 pub fn payer(paid: Arc<AtomicU32>) -> LlmAgent {
     let pay = FunctionTool::new("pay", "Pays.", move |Sum { amount }: Sum, cx: &mut ToolContext| {
         paid.fetch_add(amount, SeqCst);
@@ -67,7 +67,7 @@ pub fn payer(paid: Arc<AtomicU32>) -> LlmAgent {
     let look = look.confirm_if(|(): &()| false);
     let agent =
         LlmAgent::builder("payer").model(Banker).tool(pay.writes::<u32>("paid").confirm(true)).tool(look);
-    agent.output_key("told").build().unwrap()
+    agent.output_key("report").build().unwrap()
 }
 
 fn tree(paid: &Arc<AtomicU32>) -> Tree {
@@ -75,7 +75,7 @@ fn tree(paid: &Arc<AtomicU32>) -> Tree {
 }
 
 #[tokio::test]
-async fn a_call_waits_for_yes_or_no_and_a_refusal_goes_to_the_model() {
+async fn a_call_waits_for_an_answer_and_a_refusal_is_sent_to_the_model() {
     let (world, paid) = (World::new(), Arc::new(AtomicU32::new(0)));
     let runner = || -> Runner {
         let builder = Runner::builder().session_store(world.sessions.clone()).engine(world.journal.clone());
@@ -101,22 +101,22 @@ async fn a_call_waits_for_yes_or_no_and_a_refusal_goes_to_the_model() {
     assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
     other.answer(&waiting[1].id, true).await.unwrap();
     let open = other.recover().await.unwrap().remove(0).result.unwrap();
-    assert_eq!((open.len(), paid.load(SeqCst)), (1, 2), "what is agreed to runs at once");
+    assert_eq!((open.len(), paid.load(SeqCst)), (1, 2), "an approved call runs at once");
     other.answer(&waiting[0].id, false).await.unwrap();
     assert!(other.recover().await.unwrap().remove(0).result.unwrap().is_empty());
-    assert_eq!(paid.load(SeqCst), 2, "it was paid once");
+    assert_eq!(paid.load(SeqCst), 2, "the sum was paid once");
     let last = tree(&paid);
     let outcome = other.resume(&last, waiting[0].run_id).await.unwrap();
-    let told: String = outcome.get("told").unwrap().unwrap();
+    let report: String = outcome.get("report").unwrap().unwrap();
     assert_eq!(
-        serde_json::from_str::<Value>(&told).unwrap(),
+        serde_json::from_str::<Value>(&report).unwrap(),
         json!([{"error": "This tool call is rejected."}, {"result": "nothing to see"}, {"result": "paid 2"}])
     );
     assert_eq!(outcome.get::<u32>("paid").unwrap(), Some(2));
 }
 
 #[tokio::test]
-async fn callbacks_come_first_and_the_person_sees_what_they_made_of_it() {
+async fn callbacks_run_first_and_the_person_sees_their_changes() {
     let (world, paid) = (World::new(), Arc::new(AtomicU32::new(0)));
     let asked = Arc::new(Mutex::new(0));
     let count = asked.clone();
@@ -159,7 +159,7 @@ async fn callbacks_come_first_and_the_person_sees_what_they_made_of_it() {
     assert_eq!((paid.load(SeqCst), *own.lock().unwrap()), (20, 3), "each callback was asked once");
 }
 
-/// Calls `pay` with each of these in one turn, then with each of the next list, and so on.
+/// Makes a model that calls `pay` with each argument list of a turn, one turn after the other.
 fn paying(turns: &[&[Value]]) -> ScriptedModel {
     let turns = turns.iter().fold(ScriptedModel::new(), |model, turn| {
         model.reply(turn.iter().fold(Reply::new(), |reply, args| reply.call("pay", args.clone())))
@@ -167,7 +167,7 @@ fn paying(turns: &[&[Value]]) -> ScriptedModel {
     turns.text("Done.")
 }
 
-/// What is asked and paid, whatever processes do it.
+/// Questions and payments across processes.
 struct Bank {
     world: World,
     model: ScriptedModel,
@@ -181,7 +181,7 @@ impl Bank {
         Self { world: World::new(), model: paying(turns), paid: Arc::default() }
     }
 
-    /// A person agrees to sums over a limit, after a callback has changed the call.
+    /// Builds a tree whose tool asks about sums over `limit`, after a callback changed the call.
     fn tree(&self, limit: u32, change: Option<Change>) -> Tree {
         let paid = self.paid.clone();
         let pay = FunctionTool::new("pay", "Pays.", move |Sum { amount }: Sum, _: &mut ToolContext| {
@@ -202,13 +202,13 @@ impl Bank {
         Tree::new("w", vec![run(payer.build().unwrap())])
     }
 
-    /// A process that knows the workflow.
+    /// Builds the runner of a process that knows the workflow.
     fn process(&self, limit: u32, change: Option<Change>) -> Runner {
         let builder = Runner::builder().session_store(self.world.sessions.clone());
         builder.engine(self.world.journal.clone()).workflow(self.tree(limit, change)).build().unwrap()
     }
 
-    /// Runs as far as it goes without a person.
+    /// Runs until only a person can continue it.
     async fn begin(&self, limit: u32, change: Option<Change>) -> Vec<Waiting> {
         let (runner, tree) = (self.process(limit, change), self.tree(limit, change));
         let mut stream = runner.run(&tree, "go").stream();
@@ -222,7 +222,7 @@ impl Bank {
         }
     }
 
-    /// Goes on in another process; who waits then.
+    /// Recovers the run in another process and returns its waits.
     async fn recover(&self, limit: u32, change: Option<Change>) -> Vec<Waiting> {
         self.process(limit, change).recover().await.unwrap().remove(0).result.unwrap()
     }
@@ -235,8 +235,8 @@ impl Bank {
         self.paid.lock().unwrap().clone()
     }
 
-    /// What the model has read in its last call.
-    fn told(&self) -> Vec<Value> {
+    /// Returns the results that the model read in its last call.
+    fn last_results(&self) -> Vec<Value> {
         let requests = self.model.requests();
         let parts = requests.last().unwrap().contents.iter().flat_map(|content| &content.parts);
         let answers = parts.filter_map(|part| match part {
@@ -251,47 +251,50 @@ fn sum(amount: u32) -> Value {
     json!({"amount": amount})
 }
 
-fn asked(waiting: &[Waiting]) -> Vec<&str> {
+fn questions(waiting: &[Waiting]) -> Vec<&str> {
     waiting.iter().map(|one| &*one.question).collect()
 }
 
 #[tokio::test]
-async fn the_predicate_decides_and_nobody_is_asked_about_arguments_that_cannot_be_read() {
+async fn the_predicate_decides_and_unreadable_arguments_raise_no_question() {
     let bank = Bank::new(&[&[sum(100), sum(101), json!({"amount": "much"}), json!({})]]);
     let waiting = bank.begin(100, None).await;
-    assert_eq!(asked(&waiting), ["May the tool `pay` be called with {\"amount\":101}?"]);
-    assert_eq!(bank.paid(), [100], "what needs no agreement runs at once");
+    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":101}?"]);
+    assert_eq!(bank.paid(), [100], "a call without a question runs at once");
     bank.answer(&waiting[0], true).await;
     assert_eq!(bank.recover(100, None).await, []);
     assert_eq!(bank.paid(), [100, 101]);
-    // The errors are those of a tool that asks nobody.
+    // The errors equal those of a tool without confirmation.
     let errors = [
         json!({"error": "argument `amount`: expected an integer (u32), got the string \"much\""}),
         json!({"error": "argument `amount` is missing: expected an integer (u32)"}),
     ];
     let [first, second] = errors;
-    assert_eq!(bank.told(), [json!({"result": "paid 100"}), json!({"result": "paid 101"}), first, second]);
+    assert_eq!(
+        bank.last_results(),
+        [json!({"result": "paid 100"}), json!({"result": "paid 101"}), first, second]
+    );
 }
 
 #[tokio::test]
-async fn a_predicate_that_panics_is_an_error_of_the_tool_which_does_not_run() {
+async fn a_panicking_predicate_is_a_tool_error_and_the_tool_does_not_run() {
     let bank = Bank::new(&[&[sum(1)]]);
     assert_eq!(bank.begin(100, None).await, []);
     assert!(bank.paid().is_empty());
-    let error = bank.told().remove(0)["error"].as_str().unwrap().to_owned();
+    let error = bank.last_results().remove(0)["error"].as_str().unwrap().to_owned();
     assert_eq!(error, "the confirmation predicate of tool `pay` panicked: a sum");
 }
 
 #[tokio::test]
-async fn predicate_person_and_tool_see_what_callbacks_have_made_of_the_arguments() {
+async fn predicate_person_and_tool_see_arguments_changed_by_callbacks() {
     let bank = Bank::new(&[&[sum(60), sum(500)]]);
-    // 60 becomes 440, 500 becomes 0.
+    // The callback changes 60 to 440 and 500 to 0.
     let change: Change = |call| {
         let amount = call.args["amount"].as_u64().unwrap_or_default();
         call.args.insert("amount".into(), json!(500 - amount));
     };
     let waiting = bank.begin(0, Some(change)).await;
-    assert_eq!(asked(&waiting), ["May the tool `pay` be called with {\"amount\":440}?"]);
+    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":440}?"]);
     assert_eq!(bank.paid(), [0]);
     bank.answer(&waiting[0], true).await;
     assert_eq!(bank.recover(0, Some(change)).await, []);
@@ -309,9 +312,13 @@ async fn an_answer_covers_one_call_once() {
     assert_eq!((open[0].id.clone(), open.len(), bank.paid()), (waiting[0].id.clone(), 1, vec![7]));
     bank.answer(&waiting[0], false).await;
     let again = bank.recover(0, None).await;
-    assert_eq!((asked(&again), bank.paid()), (asked(&waiting[..1]), vec![7]), "a later turn asks again");
+    assert_eq!(
+        (questions(&again), bank.paid()),
+        (questions(&waiting[..1]), vec![7]),
+        "a later turn asks again"
+    );
     assert!(waiting.iter().all(|one| one.id != again[0].id));
-    // What has its answer takes no other.
+    // An answered question takes no other answer.
     let runner = bank.process(0, None);
     for answered in &waiting {
         assert_eq!(runner.answer(&answered.id, true).await.unwrap_err().kind(), ErrorKind::Answered);
@@ -326,7 +333,7 @@ async fn an_answer_covers_one_call_once() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_run_that_was_cancelled_takes_no_answer() {
+async fn a_call_of_a_cancelled_run_takes_no_answer() {
     let bank = Bank::new(&[&[sum(7)]]);
     let waiting = bank.begin(0, None).await;
     let runner = bank.process(0, None);
@@ -337,7 +344,7 @@ async fn a_call_of_a_run_that_was_cancelled_takes_no_answer() {
 }
 
 #[tokio::test]
-async fn a_resumed_run_keeps_to_what_was_shown_whatever_the_program_has_become() {
+async fn a_resumed_run_uses_the_displayed_arguments_despite_program_changes() {
     let more: Change = |call| {
         call.args.insert("amount".into(), json!(1_000_000));
     };
@@ -346,7 +353,7 @@ async fn a_resumed_run_keeps_to_what_was_shown_whatever_the_program_has_become()
         let waiting = bank.begin(7, None).await;
         assert_eq!(waiting.len(), 1);
         bank.answer(&waiting[0], yes).await;
-        // The new program has another limit, and a callback that raises the sum.
+        // The new program has another limit and a callback that raises the sum.
         assert_eq!(bank.recover(0, Some(more)).await, []);
         assert_eq!(bank.paid(), paid);
     }

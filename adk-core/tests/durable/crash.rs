@@ -1,4 +1,4 @@
-//! What a run is after it was killed, compared with one that was not.
+//! Runs that were killed, compared with uninterrupted ones.
 
 use super::engine::Crashing;
 use super::people;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// What outlives a process.
+/// Data that outlives a process.
 #[derive(Clone)]
 pub struct World {
     pub journal: MemoryJournal,
@@ -24,12 +24,12 @@ impl World {
         Self { journal: MemoryJournal::new(), sessions, recorded: Arc::default() }
     }
 
-    /// A process that is killed at that point.
+    /// Starts a process that is killed at point `at`.
     pub fn process(&self, at: usize) -> (Runner, Crashing) {
         self.knowing(at, None)
     }
 
-    /// The same, which recovers runs of a workflow. Replies of models stream.
+    /// Starts such a process that also recovers runs of a workflow. Replies of models stream.
     pub fn knowing(&self, at: usize, tree: Option<Tree>) -> (Runner, Crashing) {
         let engine = Crashing::new(self.journal.clone(), self.recorded.clone(), at);
         let runner = Runner::builder().session_store(self.sessions.clone()).engine(engine.clone());
@@ -42,14 +42,14 @@ impl World {
     }
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ended {
     Through,
     Killed,
 }
 
-/// Does something until it is done or the process is killed.
+/// Runs `work` until it is done or the process is killed.
 async fn until_killed<T>(engine: &Crashing, work: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
@@ -58,8 +58,8 @@ async fn until_killed<T>(engine: &Crashing, work: impl Future<Output = T>) -> Op
     }
 }
 
-/// Reads a stream until its run ends or its process is killed, which may be behind each event, so in the middle of a
-/// reply that streams; gives the events that were delivered.
+/// Reads a stream into `into` until its run ends or its process is killed. A process may be killed
+/// after each event, and so in the middle of a streamed reply.
 pub async fn drive(mut stream: RunStream<'_, ()>, engine: &Crashing, into: &mut Vec<Arc<Event>>) -> Ended {
     loop {
         match until_killed(engine, stream.next()).await {
@@ -73,10 +73,11 @@ pub async fn drive(mut stream: RunStream<'_, ()>, engine: &Crashing, into: &mut 
     }
 }
 
-/// What is the same in every run of a workflow: what was said by path, in order, and the state.
+/// The result that every run of a workflow has in common: events by path, events in order, and the
+/// state.
 pub type Shape = (BTreeMap<String, Vec<Value>>, Vec<Value>, Value);
 
-/// The shape of a session; of the whole list only where nothing runs at the same time.
+/// Returns the shape of a session. Sequential workflows also compare the order of all events.
 pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
     let keys = world.sessions.list("app", None).await.unwrap();
     assert_eq!(keys.len(), 1);
@@ -114,7 +115,7 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
     (by_path, all, state)
 }
 
-/// Whatever was delivered is stored, and was delivered once; but for pieces of replies.
+/// Asserts that every delivered event, except pieces of replies, is stored and was delivered once.
 async fn was_stored(world: &World, delivered: &[Arc<Event>]) {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
@@ -129,19 +130,20 @@ async fn was_stored(world: &World, delivered: &[Arc<Event>]) {
 /// A run at its end.
 pub struct Whole {
     pub shape: Shape,
-    /// Where its last process could have been killed.
+    /// The number of points at which its last process could have been killed.
     pub points: usize,
-    /// How many processes were killed right behind a piece of a reply.
+    /// The number of processes that were killed directly after a piece of a reply.
     pub in_pieces: usize,
 }
 
-/// Runs a workflow to its end, with these kills. `None` where it ends before them, or where nothing was begun.
+/// Runs a workflow to its end with these kills. Returns `None` if it ends before the last kill, or
+/// if no run was started.
 pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> Option<Whole> {
     let world = World::new();
     let mut delivered = Vec::new();
     let (mut id, mut in_pieces) = (None, 0);
     for (process, at) in kills.iter().copied().chain([usize::MAX]).enumerate() {
-        // Every process has workflows of its own.
+        // Every process has its own workflow value.
         let (runner, engine) = world.knowing(at, Some(tree()));
         let tree = tree();
         let ended = loop {
@@ -153,7 +155,7 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             let keys = world.sessions.list("app", None).await.unwrap();
             let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
             id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
-            // A person answers one question at a time, whatever happens to the processes.
+            // A person answers one question at a time, regardless of the processes.
             let open = world.journal.waiting("app", &RunFilter::unfinished()).await.unwrap();
             let went_on = match (ended, open.last()) {
                 (Ended::Through, Some(waiting)) if waiting.deadline.is_some() => {
@@ -179,7 +181,7 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             }
             Ended::Killed => in_pieces += usize::from(delivered.last().is_some_and(|event| event.partial)),
         }
-        // Where nothing was committed nothing is to be resumed.
+        // If nothing was committed, there is no run to resume.
         id?;
     }
     None

@@ -1,4 +1,4 @@
-//! An engine that stops at a point that is chosen, as a process that is killed there.
+//! [`Crashing`]: an engine that stops at a chosen point, as in a process that is killed there.
 
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use tokio::sync::Notify;
 
-/// Counts points (before and after each commit, before a call, between a call and its record, after it; before and after
-/// each answer; before a run is taken) and stops at one: nothing goes on from there, and the run is dropped.
+/// An engine that counts points (before and after each commit, before a call, between a call and
+/// its record, after it; before and after each answer; before a claim) and stops at one of them.
+/// Nothing continues from there, and the run is dropped.
 #[derive(Clone)]
 pub struct Crashing {
     inner: MemoryJournal,
@@ -35,7 +36,7 @@ impl Crashing {
         self.points.load(SeqCst)
     }
 
-    /// One more point; whether the process ends there.
+    /// Counts one more point and returns whether the process ends there.
     pub fn ends_here(&self) -> bool {
         self.points.fetch_add(1, SeqCst) >= self.at
     }
@@ -47,12 +48,12 @@ impl Crashing {
         }
     }
 
-    /// What is made only where it was never recorded.
-    fn made_once(&self, name: String, work: Body) -> Body {
+    /// Wraps work that panics if its record already exists.
+    fn recorded_once(&self, name: String, work: Body) -> Body {
         let Body::Call(work) = work else { return work };
         let own = self.clone();
         Body::Call(Box::pin(async move {
-            assert!(!own.recorded.lock().unwrap().contains(&name), "{name} is made again");
+            assert!(!own.recorded.lock().unwrap().contains(&name), "{name} is executed again");
             let draft = work.await;
             own.point().await;
             draft
@@ -65,7 +66,7 @@ impl Journal for Crashing {
         Reply::Later(Box::pin(async move {
             self.point().await;
             let name = format!("{} {slot}", slot.run_id);
-            let body = self.made_once(name.clone(), body);
+            let body = self.recorded_once(name.clone(), body);
             let stored = match self.inner.commit(slot, body) {
                 Reply::Ready(stored) => stored,
                 Reply::Later(stored) => stored.await,
@@ -86,7 +87,7 @@ impl Journal for Crashing {
         Box::pin(async move {
             self.point().await;
             let name = key.id();
-            assert!(!self.recorded.lock().unwrap().contains(&name), "{name} is done again");
+            assert!(!self.recorded.lock().unwrap().contains(&name), "{name} is executed again");
             let own = self.clone();
             let work = Box::pin(async move {
                 let value = work.await;
@@ -94,7 +95,7 @@ impl Journal for Crashing {
                 value
             });
             let value = self.inner.step(claim, key, work).await;
-            // A failed call is made again, and a call whose error was handled has a result.
+            // Failed calls may be repeated. A call whose error was handled has a result.
             if value.as_ref().is_ok_and(|value| !is_failure(value)) {
                 self.recorded.lock().unwrap().insert(name);
             }
@@ -221,7 +222,7 @@ impl WaitRegistry for Crashing {
     }
 }
 
-/// What a store was asked for and has not done yet.
+/// Requested operations of a store that are not done yet.
 #[derive(Clone, Default)]
 pub struct Ops(Arc<Mutex<VecDeque<Op>>>);
 
@@ -236,7 +237,7 @@ impl Ops {
         self.0.lock().unwrap().is_empty()
     }
 
-    /// Does the next one.
+    /// Executes the next operation.
     pub fn next(&self) {
         let op = self.0.lock().unwrap().pop_front();
         if let Some(op) = op {
@@ -244,14 +245,14 @@ impl Ops {
         }
     }
 
-    /// Does all, and what comes of them.
+    /// Executes all operations, including those that they request.
     pub fn all(&self) {
         while !self.is_empty() {
             self.next();
         }
     }
 
-    /// Polls a future to its end, with a store that does everything at once.
+    /// Polls a future to its end, with a store that executes every operation at once.
     pub async fn through<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         loop {

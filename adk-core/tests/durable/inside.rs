@@ -1,4 +1,4 @@
-//! An agent that is used as a tool: its own calls are recorded one by one.
+//! Agents as tools: their own calls are recorded one by one.
 
 use super::crash::{Ended, World, drive};
 use adk_core::llm::LlmAgent;
@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Calls its tool as often as it is to, by what it sees of the conversation; counts.
+/// A model that calls its tool `times` times, judged by the conversation, and counts its calls.
 #[derive(Clone)]
 struct Calls {
     tool: &'static str,
@@ -46,7 +46,7 @@ impl Model for Calls {
     }
 }
 
-/// A clerk who asks a reviewer twice, who looks something up each time.
+/// Makes a clerk that asks a reviewer twice; the reviewer looks something up each time.
 fn clerk(asked: &Arc<AtomicUsize>, lookups: &Arc<AtomicUsize>) -> LlmAgent {
     let calls = |tool, times| Calls { tool, times, asked: asked.clone() };
     let count = lookups.clone();
@@ -61,10 +61,10 @@ fn clerk(asked: &Arc<AtomicUsize>, lookups: &Arc<AtomicUsize>) -> LlmAgent {
 }
 
 #[tokio::test]
-async fn a_crash_in_the_middle_of_it_repeats_none_of_its_calls() {
+async fn a_crash_inside_an_agent_tool_repeats_none_of_its_calls() {
     let (mut at, mut kills) = (0, 0);
     loop {
-        // Three calls of the clerk, twice two of the reviewer.
+        // The clerk makes three calls, and the reviewer two in each of its two turns.
         let (asked, lookups) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let agent = clerk(&asked, &lookups);
         let (world, mut delivered) = (World::new(), Vec::new());
@@ -78,7 +78,7 @@ async fn a_crash_in_the_middle_of_it_repeats_none_of_its_calls() {
         let keys = world.sessions.list("app", None).await.unwrap();
         let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
         let Some(run) = session.event(0).map(|event| event.invocation_id) else { continue };
-        // That no recorded step is done again is what this engine looks at.
+        // The engine asserts that no recorded step is executed again.
         let (runner, engine) = world.process(usize::MAX);
         let again = drive(runner.resume(&agent, run).stream(), &engine, &mut delivered).await;
         assert!(matches!(again, Ended::Through), "killed at {at}");
@@ -90,7 +90,8 @@ async fn a_crash_in_the_middle_of_it_repeats_none_of_its_calls() {
     assert!(kills > 30, "only {kills}");
 }
 
-/// A clerk whose reviewer has its one call of `look_up` from a callback, with this argument.
+/// Makes a clerk whose reviewer gets its one call of `look_up` from a callback, with `version` as
+/// argument.
 fn clerk_of(version: u64, lookups: &Arc<AtomicUsize>) -> LlmAgent {
     let asked = Arc::<AtomicUsize>::default();
     let calls = |tool, times| Calls { tool, times, asked: asked.clone() };
@@ -111,7 +112,7 @@ fn clerk_of(version: u64, lookups: &Arc<AtomicUsize>) -> LlmAgent {
 }
 
 #[tokio::test]
-async fn a_call_with_other_arguments_than_its_record_ends_the_run_before_anything_is_called() {
+async fn a_call_that_differs_from_its_record_ends_the_run_before_any_call() {
     let (mut diverged, mut in_flight, mut at) = (0, 0, 0);
     loop {
         let lookups = Arc::<AtomicUsize>::default();
@@ -126,7 +127,7 @@ async fn a_call_with_other_arguments_than_its_record_ends_the_run_before_anythin
         let Some(run) = delivered.first().map(|event| event.invocation_id) else { continue };
         let (runner, _) = world.process(usize::MAX);
         let Err(error) = runner.resume(&now, run).await else {
-            // A call whose record was not stored yet is made once more.
+            // A call whose record was not stored yet is executed once more.
             in_flight += lookups.load(SeqCst) - 1;
             continue;
         };
@@ -138,11 +139,12 @@ async fn a_call_with_other_arguments_than_its_record_ends_the_run_before_anythin
     assert!(diverged > 2 && in_flight == 1, "{diverged}, {in_flight}");
 }
 
-/// Runs a clerk and one more agent with at most `max` calls of models, kills that at a point and takes it up again; how the
-/// second process ended, or `None` when the first was not killed.
-async fn killed(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
+/// Runs a clerk and one more agent with at most `max` model calls, kills the process at a point,
+/// and resumes the run. Returns the end of the second process, or `None` if the first was not
+/// killed.
+async fn resumed_after_kill(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
     let (asked, lookups) = (Arc::default(), Arc::default());
-    // So that there is a point at which the clerk has finished.
+    // The last agent adds a point at which the clerk has finished.
     let last = Calls { tool: "none", times: 0, asked: Arc::clone(&asked) };
     let agents = (clerk(&asked, &lookups), LlmAgent::builder("last").model(last).build().unwrap());
     let tree = SequentialAgent::builder("w").sub_agents(agents).build().unwrap();
@@ -151,7 +153,7 @@ async fn killed(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
         let (runner, engine) = world.process(at);
         let request = match first {
             None => runner.run(&tree, "go").config(RunConfig::new().max_llm_calls(max)),
-            // With the settings that it began with.
+            // The run keeps its original settings.
             Some(run) => runner.resume(&tree, run),
         };
         let mut stream = request.stream();
@@ -166,7 +168,7 @@ async fn killed(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
                 Some(Err(error)) => return first.map(|_| Err(error.kind())),
                 None => {
                     let RunEnd::Finished(outcome) = stream.end() else {
-                        panic!("killed at {at}: it did not end")
+                        panic!("killed at {at}: the run did not end")
                     };
                     return first.map(|_| Ok(outcome.usage));
                 }
@@ -181,15 +183,15 @@ async fn killed(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
 }
 
 #[tokio::test]
-async fn what_it_used_counts_when_the_run_is_taken_up_again() {
+async fn recorded_usage_counts_in_a_resumed_run() {
     let mut kills = 0;
     for at in 1..200 {
-        if let Some(ended) = killed(at, 8).await {
+        if let Some(ended) = resumed_after_kill(at, 8).await {
             let usage = ended.unwrap();
             assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (8, 80, 8), "killed at {at}");
             kills += 1;
         }
-        if let Some(ended) = killed(at, 7).await {
+        if let Some(ended) = resumed_after_kill(at, 7).await {
             assert_eq!(ended.unwrap_err(), ErrorKind::LlmCallsExceeded, "killed at {at}");
         }
     }

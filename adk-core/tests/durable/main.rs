@@ -1,4 +1,5 @@
-//! Runs that survive: taken up again after a crash at every point, waiting for people, refused when they do not fit.
+//! Durable runs: resumed after a crash at every point, waiting for people, refused when the
+//! workflow does not fit.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

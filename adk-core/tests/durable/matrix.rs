@@ -1,4 +1,5 @@
-//! Killed at every point, then once more at points of the run that was taken up again. All pairs with `ADK_CRASHES=all`.
+//! Kills runs at every point, then once more at points of the resumed run. `ADK_CRASHES=all` tests
+//! all pairs.
 
 use super::crash::{Shape, Whole, with_kills};
 use super::{people, talks, trees};
@@ -6,30 +7,30 @@ use crate::support::Tree;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where branches were cancelled, how far they had come depends on when: only what follows is compared.
+/// Removes events of cancelled branches, whose progress depends on timing.
 fn comparable(shape: &Shape, name: &str) -> Shape {
     let mut shape = shape.clone();
-    if name == "parallel that is left" {
+    if name == "parallel that a branch leaves" {
         shape.0.retain(|path, _| !path.contains("/p/a"));
         shape.2.as_object_mut().unwrap().remove("a");
     }
-    if name == "parallel of which the first wins" {
+    if name == "parallel(first)" {
         shape.0.retain(|path, _| !path.ends_with("/p/b") && !path.ends_with("/p/f"));
         shape.2.as_object_mut().unwrap().retain(|key, _| key != "b" && key != "f");
     }
     shape
 }
 
-/// What was done, by all threads.
+/// Counts of all threads.
 #[derive(Default)]
 struct Done {
     kills: AtomicUsize,
-    /// Those in the middle of a reply.
+    /// Kills in the middle of a reply.
     in_pieces: AtomicUsize,
 }
 
 #[test]
-fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
+fn a_killed_run_ends_like_an_uninterrupted_one() {
     let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 31 };
     let cases = [trees::all(), people::all(), talks::all()].concat();
     let (next, done) = (AtomicUsize::new(0), Done::default());
@@ -47,7 +48,7 @@ fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
         }
     });
     let (kills, in_pieces) = (done.kills.into_inner(), done.in_pieces.into_inner());
-    println!("{kills} runs were killed and taken up again, {in_pieces} of them in the middle of a reply");
+    println!("{kills} runs were killed and resumed, {in_pieces} of them in the middle of a reply");
     assert!(kills > 500 && in_pieces > 20, "only {kills}, {in_pieces} in replies");
 }
 

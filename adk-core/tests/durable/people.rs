@@ -1,4 +1,4 @@
-//! Workflows that wait for people: at every kind of place, and before a tool runs.
+//! Workflows that wait for people: in every kind of block, and before a tool runs.
 
 use super::asks;
 use super::confirm;
@@ -13,20 +13,20 @@ use adk_core::tool::FunctionTool;
 use serde_json::json;
 use std::time::Duration;
 
-/// A question.
+/// Makes a question.
 fn asks(key: &'static str) -> Await {
     Await::builder::<bool>(key).question("Is `{a?}` enough?").build()
 }
 
-/// How long nobody answers.
+/// The time without an answer.
 pub const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// A question that nobody answers in time.
-fn in_vain(key: &'static str) -> Await {
+/// Makes a question that gets no answer in time.
+fn unanswered(key: &'static str) -> Await {
     Await::builder::<bool>(key).question("Anybody?").timeout(PATIENCE).default(false).build()
 }
 
-/// A call whose answer comes from outside, beside one that has its answer at once.
+/// Makes an agent with a long-running call beside one that is answered at once.
 fn runs_on() -> LlmAgent {
     let ask = FunctionTool::new("ask", "Asks a person.", |(), _| "asked").long_running(true);
     let asks = |request: &ModelRequest| match request.info.turn {
@@ -36,7 +36,7 @@ fn runs_on() -> LlmAgent {
     talks::llm("officer", asks).tool(ask).tool(talks::adds("sum")).build().unwrap()
 }
 
-/// Calls that ask in the middle, beside one that does not.
+/// Makes an agent with calls that ask in the middle, beside one that does not.
 fn asks_in_calls() -> LlmAgent {
     let orders = |request: &ModelRequest| match request.info.turn {
         0 => [2, 0, 1].into_iter().fold(Reply::new(), |reply, questions| {
@@ -47,7 +47,7 @@ fn asks_in_calls() -> LlmAgent {
     talks::llm("shopper", orders).tool(asks::order(std::sync::Arc::default())).build().unwrap()
 }
 
-/// All of them.
+/// Returns all workflows that wait for people.
 pub fn all() -> Vec<Named> {
     vec![
         (
@@ -93,7 +93,7 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         (
-            "a call that runs on",
+            "a long-running call",
             || Tree::new("w", vec![run(works("a")), run(runs_on()), run(works("b"))]),
             false,
         ),
@@ -103,10 +103,10 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         (
-            "nobody answers in time",
+            "questions without an answer in time",
             || {
-                let inside = vec![run(works("b")), run(in_vain("yes"))];
-                Tree::new("w", vec![run(in_vain("no")), parallel("p", inside), run(works("c"))])
+                let inside = vec![run(works("b")), run(unanswered("yes"))];
+                Tree::new("w", vec![run(unanswered("no")), parallel("p", inside), run(works("c"))])
             },
             true,
         ),

@@ -1,4 +1,4 @@
-//! `await`: a person is asked, answers in another process, or does not answer in time.
+//! `await`: a person is asked, and answers in another process or not in time.
 
 use super::crash::World;
 use crate::support::*;
@@ -22,7 +22,7 @@ fn asks(key: &'static str) -> Await {
     Await::builder::<Decision>(key).question("Publish {draft}?").build()
 }
 
-/// A draft, what is asked, and a last word.
+/// Builds a tree of a draft, the nodes that ask, and a last agent.
 fn asking(inside: Vec<Node>) -> Tree {
     let mut body = vec![run(put("writer", "draft", |_| "a cat"))];
     body.extend(inside);
@@ -38,14 +38,14 @@ fn runner(world: &World, tree: Option<Tree>) -> Runner {
     }
 }
 
-/// Runs to the first pause.
+/// Runs to the first pause and returns the waits.
 async fn pause(world: &World, tree: &Tree) -> Vec<Waiting> {
     let runner = runner(world, None);
     let mut stream = runner.run(tree, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
     waiting
 }
 
@@ -96,8 +96,8 @@ async fn a_question_is_listed_and_its_answer_written_in_another_process() {
 }
 
 #[tokio::test]
-async fn the_type_is_asked_where_the_workflow_is_known_and_the_schema_elsewhere() {
-    /// Its schema says less than its type.
+async fn answers_are_checked_by_the_type_or_without_the_workflow_by_the_schema() {
+    /// A type that accepts fewer values than its schema.
     #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
     #[schemars(crate = "adk_core::__private::schemars")]
     #[serde(try_from = "String", into = "String")]
@@ -126,7 +126,8 @@ async fn the_type_is_asked_where_the_workflow_is_known_and_the_schema_elsewhere(
     let error = known.answer(&waiting[0].id, "too long").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
     assert!(error.to_string().contains("`too long` is too long"), "{error}");
-    // Who does not know the type records what fits the schema, and the run says what is wrong.
+    // A process that does not know the type records any answer that fits the schema; the run then
+    // reports the fault.
     runner(&world, None).answer(&waiting[0].id, "too long").await.unwrap();
     let recovered = known.recover().await.unwrap();
     let error = recovered[0].result.as_ref().unwrap_err();
@@ -134,7 +135,7 @@ async fn the_type_is_asked_where_the_workflow_is_known_and_the_schema_elsewhere(
 }
 
 #[tokio::test]
-async fn an_answer_is_read_as_that_of_a_model_is() {
+async fn an_answer_is_parsed_like_that_of_a_model() {
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
     #[schemars(crate = "adk_core::__private::schemars")]
     struct Grade {
@@ -161,7 +162,7 @@ async fn an_answer_is_read_as_that_of_a_model_is() {
 }
 
 #[tokio::test]
-async fn an_answer_with_alternatives_is_read_as_that_of_a_model_is() {
+async fn an_answer_with_alternatives_is_parsed_like_that_of_a_model() {
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
     #[schemars(crate = "adk_core::__private::schemars")]
     enum Verdict {
@@ -169,7 +170,7 @@ async fn an_answer_with_alternatives_is_read_as_that_of_a_model_is() {
         Approve { amount: u64, price: f64, note: Option<String> },
     }
     let verdict = || asking(vec![run(Await::builder::<Verdict>("verdict").question("Well?").build())]);
-    // As the type serializes it.
+    // The value is stored in the form that the type serializes.
     let approved = json!({"Approve": {"amount": 3, "price": 1.0, "note": null}});
     for (answer, kept) in [
         (json!({"Approve": {"amount": 3.0, "price": 1}}), &approved),
@@ -189,14 +190,14 @@ async fn an_answer_with_alternatives_is_read_as_that_of_a_model_is() {
 }
 
 #[tokio::test]
-async fn an_answer_is_of_the_type_that_asked() {
+async fn an_answer_must_have_the_type_of_its_question() {
     let world = World::new();
     let (then, now) = (
         || asking(vec![run(asks("decision"))]),
         || asking(vec![run(Await::builder::<bool>("decision").build())]),
     );
     let waiting = pause(&world, &then()).await;
-    // The new program knows the workflow, and its question is of another type by now.
+    // The new program knows the workflow, but its question now has another type.
     let newer = runner(&world, Some(now()));
     let error = newer.answer(&waiting[0].id, true).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
@@ -209,7 +210,7 @@ async fn an_answer_is_of_the_type_that_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_answer_is_refused_also_where_nobody_has_looked() {
+async fn a_late_answer_is_refused_even_before_the_timeout_was_noticed() {
     let world = World::new();
     let tree = || {
         let late = Await::builder::<Decision>("decision").timeout(72 * HOUR).default(Decision::Publish);
@@ -229,7 +230,7 @@ async fn a_late_answer_is_refused_also_where_nobody_has_looked() {
 }
 
 #[tokio::test]
-async fn branches_and_elements_wait_each_for_its_own_answer() {
+async fn each_branch_and_element_waits_for_its_own_answer() {
     let world = World::new();
     let tree = || {
         let both = parallel("p", vec![run(asks("one")), run(asks("two"))]);
@@ -242,7 +243,7 @@ async fn branches_and_elements_wait_each_for_its_own_answer() {
     other.answer(&waiting[1].id, Decision::Publish).await.unwrap();
     let recovered = other.recover().await.unwrap();
     assert_eq!(recovered[0].result.as_ref().unwrap().len(), 1);
-    assert!(other.recover().await.unwrap().is_empty(), "an answer that was taken does not wake it again");
+    assert!(other.recover().await.unwrap().is_empty(), "a used answer does not wake the run again");
     other.answer(&waiting[0].id, Decision::Publish).await.unwrap();
     let recovered = other.recover().await.unwrap();
     let open = recovered[0].result.as_ref().unwrap();
@@ -258,7 +259,7 @@ async fn branches_and_elements_wait_each_for_its_own_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recover_takes_what_nobody_has_answered_in_time() {
+async fn recover_resumes_runs_whose_questions_timed_out() {
     let (world, other) = (World::new(), World::new());
     let with = || {
         let late = Await::builder::<Decision>("decision").timeout(72 * HOUR);
@@ -268,7 +269,7 @@ async fn recover_takes_what_nobody_has_answered_in_time() {
         || asking(vec![run(Await::builder::<Decision>("decision").name("board").timeout(72 * HOUR).build())]);
     let waiting = [pause(&world, &with()).await, pause(&other, &without()).await];
     tokio::time::advance(71 * HOUR).await;
-    assert!(runner(&world, Some(with())).recover().await.unwrap().is_empty(), "there is an hour left");
+    assert!(runner(&world, Some(with())).recover().await.unwrap().is_empty(), "an hour remains");
     let listed = runner(&world, None).waiting().await.unwrap();
     assert_eq!(listed, waiting[0], "the deadline does not move");
     tokio::time::advance(HOUR + Duration::from_secs(1)).await;
@@ -290,14 +291,14 @@ async fn recover_takes_what_nobody_has_answered_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_watches_takes_answers_and_deadlines_on_time() {
+async fn a_watcher_handles_answers_and_deadlines_on_time() {
     let world = World::new();
     let tree = || {
         let second = Await::builder::<Decision>("second").timeout(72 * HOUR).default(Decision::Publish);
         asking(vec![run(asks("first")), run(second.build())])
     };
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let into = told.clone();
+    let resumptions = Arc::new(Mutex::new(Vec::new()));
+    let into = resumptions.clone();
     let watching = runner(&world, Some(tree()));
     let watch = watching.watch().every(MINUTE).inspect(move |run| {
         into.lock().unwrap().push((tokio::time::Instant::now(), run.result.unwrap()));
@@ -305,7 +306,7 @@ async fn whoever_watches_takes_answers_and_deadlines_on_time() {
     let begin = tokio::time::Instant::now();
     let person = async {
         tokio::time::sleep(HOUR).await;
-        // A wait that began while it was watched.
+        // This wait started while it was watched.
         let waiting = pause(&world, &tree()).await;
         tokio::time::sleep(HOUR).await;
         runner(&world, None).answer(&waiting[0].id, Decision::Publish).await.unwrap();
@@ -317,18 +318,19 @@ async fn whoever_watches_takes_answers_and_deadlines_on_time() {
         second = person => second,
     };
     assert_eq!(second, Some(json!("Publish")));
-    let told = told.lock().unwrap();
-    let [(answered, then), (late, end)] = &told[..] else { panic!("{told:?}") };
+    let resumptions = resumptions.lock().unwrap();
+    let [(answered, then), (late, end)] = &resumptions[..] else { panic!("{resumptions:?}") };
     let after = |at: &tokio::time::Instant| at.duration_since(begin);
     assert!(after(answered) >= 2 * HOUR && after(answered) <= 2 * HOUR + MINUTE);
-    // The second began when the first was answered; its deadline is not found by looking each minute.
+    // The second wait started with the first answer; its deadline is not found by polling each
+    // minute.
     let waited = late.duration_since(*answered);
     assert!(waited.abs_diff(72 * HOUR) < Duration::from_secs(1), "{waited:?}");
     assert_eq!((then.len(), end.len()), (1, 0));
 }
 
 #[tokio::test]
-async fn a_branch_that_is_cut_off_waits_no_more() {
+async fn a_cancelled_branch_no_longer_waits() {
     let world = World::new();
     let tree = || {
         let inside = parallel("p", vec![run(asks("lost")), run(exit("leaver"))]);
@@ -345,7 +347,7 @@ async fn a_branch_that_is_cut_off_waits_no_more() {
 }
 
 #[tokio::test]
-async fn a_resume_that_is_dropped_gives_its_run_back() {
+async fn a_dropped_resume_releases_its_run() {
     let world = World::new();
     let tree = asking(vec![run(asks("decision"))]);
     let waiting = pause(&world, &tree).await;
@@ -369,10 +371,10 @@ async fn a_resume_that_is_dropped_gives_its_run_back() {
     }
     let mut stream = runner.resume(&tree, id).stream();
     assert!(stream.next().await.is_none());
-    assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "no process drives the run");
 }
 
-/// A process in memory: it shares what it keeps with others.
+/// A process in memory that shares its data with others.
 struct Shared(World);
 
 impl tenants::Process for Shared {
@@ -384,14 +386,14 @@ impl tenants::Process for Shared {
 }
 
 #[tokio::test]
-async fn what_tenants_have_left_goes_on() {
-    tenants::left(&Shared(World::new()), async || {}).await;
+async fn runs_of_all_tenants_are_recovered() {
+    tenants::resumes_abandoned_runs(&Shared(World::new()), async || {}).await;
     tenants::waits(&Shared(World::new())).await;
 }
 
-/// Runs for which there is no room are offered again later, and keep no others from going on.
+/// Runs that are refused for lack of room are offered again later and do not block others.
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_refused_lets_others_pass() {
+async fn a_refused_run_does_not_block_others() {
     let processes = Shared(World::new());
     let runner = tenants::Process::runner(&processes, "app", asking(vec![run(asks("answer"))])).await;
     for tenant in ["greedy", "greedy", "greedy", "modest"] {
@@ -402,9 +404,9 @@ async fn a_run_that_is_refused_lets_others_pass() {
             runner.answer(&wait.id, Decision::Publish).await.unwrap();
         }
     }
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut received) = tokio::sync::mpsc::unbounded_channel();
     let watch = runner.watch().at_most(2).every(HOUR).resume_by(move |run| {
-        told.send(run.session.app.clone()).unwrap();
+        sender.send(run.session.app.clone()).unwrap();
         async move {
             match &*run.session.app {
                 "greedy" => Err(Error::new(ErrorKind::RunBusy, "no room")),
@@ -415,7 +417,7 @@ async fn a_run_that_is_refused_lets_others_pass() {
     let offered = async {
         let mut offered = Vec::new();
         while offered.len() < 7 {
-            offered.push(heard.recv().await.unwrap());
+            offered.push(received.recv().await.unwrap());
         }
         offered
     };

@@ -1,5 +1,5 @@
-//! What a run is begun with is kept, and a run that is taken up again begins with it: the state of then, and the events of
-//! all runs in the order of the log.
+//! Run records: a resumed run starts from its recorded state and sees the events of all runs in log
+//! order.
 
 use super::crash::World;
 use crate::support::*;
@@ -16,30 +16,30 @@ fn runner(world: &World) -> Runner {
     builder.build().unwrap()
 }
 
-/// Says what it sees of `k`, twice, with a question in between.
+/// Emits the value of `k` twice, with a question in between.
 fn sees() -> By {
     by("sees", |cx| {
         Box::pin(async move {
-            let told = |value: Option<u32>| Event::new().with_text(format!("{value:?}"));
+            let event_of = |value: Option<u32>| Event::new().with_text(format!("{value:?}"));
             let (before, inner) = (cx.state().get("k")?, cx.state().get("user:k")?);
-            cx.emit(told(before)).await?;
-            cx.emit(told(inner)).await?;
+            cx.emit(event_of(before)).await?;
+            cx.emit(event_of(inner)).await?;
             cx.wait::<bool>("answer").await?;
             let after = cx.state().get("user:k")?;
-            cx.emit(told(after)).await?;
+            cx.emit(event_of(after)).await?;
             Ok(Flow::Continue)
         })
     })
 }
 
-async fn said(world: &World, run: RunId) -> Vec<String> {
+async fn texts(world: &World, run: RunId) -> Vec<String> {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
     session.events().filter(|event| event.invocation_id == run).map(|event| event.text()).collect()
 }
 
 #[tokio::test]
-async fn the_record_holds_the_input_the_shape_and_the_state_that_the_run_began_with() {
+async fn the_record_holds_the_input_the_shape_and_the_initial_state() {
     let world = World::new();
     let (runner, tree) = (runner(&world), Tree::new("w", vec![run(sees())]));
     let handle = runner.session("u", "s");
@@ -52,40 +52,41 @@ async fn the_record_holds_the_input_the_shape_and_the_state_that_the_run_began_w
     let record = world.journal.claim(id, Arc::new(|_| Ok(()))).await.unwrap().record.clone();
     assert_eq!((&*record.workflow, &record.session, record.begins), ("w", handle.key(), 2));
     assert_eq!(record.message.text(), "go");
-    let of = |delta: &adk_core::StateDelta| serde_json::to_value(delta).unwrap();
-    assert_eq!(of(&record.delta), json!({"topic": "go", "k": 3}));
-    assert_eq!(of(&record.state), json!({"k": 1, "user:k": 2, "topic": "before"}));
+    let to_json = |delta: &adk_core::StateDelta| serde_json::to_value(delta).unwrap();
+    assert_eq!(to_json(&record.delta), json!({"topic": "go", "k": 3}));
+    assert_eq!(to_json(&record.state), json!({"k": 1, "user:k": 2, "topic": "before"}));
     assert_eq!(record.topology.hash(), Topology::of(adk_core::DynAgent::meta(&tree)).hash());
     assert_eq!(record.config, serde_json::to_value(&config).unwrap());
-    // It is JSON, for stores.
+    // The record survives JSON, for stores.
     let again: Value = serde_json::to_value(&record).unwrap();
     assert_eq!(serde_json::from_value::<adk_core::engine::RunRecord>(again).unwrap(), record);
 }
 
 #[tokio::test]
-async fn a_resumed_run_sees_what_it_saw_and_what_others_wrote_where_it_stands_in_the_log() {
+async fn a_resumed_run_sees_its_old_state_and_writes_of_others_in_log_order() {
     let world = World::new();
     let (runner, tree) = (runner(&world), Tree::new("w", vec![run(sees())]));
     let handle = runner.session("u", "s");
     handle.create(store::delta(json!({"k": 1, "user:k": 2}))).await.unwrap();
     handle.run(&tree, "go").await.unwrap_err();
     let waiting = runner.waiting().await.unwrap().remove(0);
-    // Another run of the session writes both keys while this one waits.
+    // Another run of the session writes both keys while this run waits.
     let writes = by("writes", |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("k", 10).with_state("user:k", 20)).await?;
             Ok(Flow::Continue)
         })
     });
-    handle.run(&Tree::new("v", vec![run(writes)]), "meanwhile").await.unwrap();
+    handle.run(&Tree::new("v", vec![run(writes)]), "second").await.unwrap();
     runner.answer(&waiting.id, true).await.unwrap();
-    // Would it see 20 before its question, it would say something else than its record. Its own key holds what it wrote: nothing.
+    // If the agent saw 20 before its question, its event would differ from the record. It never
+    // wrote its own key.
     runner.resume(&tree, waiting.run_id).await.unwrap();
-    assert_eq!(said(&world, waiting.run_id).await, ["go", "None", "Some(2)", "Some(20)"]);
+    assert_eq!(texts(&world, waiting.run_id).await, ["go", "None", "Some(2)", "Some(20)"]);
 }
 
-/// Reads what the other branch has written as soon as it has said something itself: later than the other at first, and
-/// earlier when it is taken up.
+/// Reads the writes of the other branch directly after its own event. That event is the later one
+/// at first, and the earlier one after the resumption.
 #[tokio::test(start_paused = true)]
 async fn an_emit_waits_for_its_turn() {
     static IS_FIRST: AtomicBool = AtomicBool::new(true);
@@ -107,9 +108,9 @@ async fn an_emit_waits_for_its_turn() {
     let runner = runner(&world);
     runner.session("u", "s").run(&tree, "go").await.unwrap_err();
     let waiting = runner.waiting().await.unwrap().remove(0);
-    let before = said(&world, waiting.run_id).await;
+    let before = texts(&world, waiting.run_id).await;
     assert_eq!(before[2..], ["now", "Some(1)"]);
     runner.answer(&waiting.id, true).await.unwrap();
     runner.resume(&tree, waiting.run_id).await.unwrap();
-    assert_eq!(said(&world, waiting.run_id).await, before, "no event is doubled, and none is another");
+    assert_eq!(texts(&world, waiting.run_id).await, before, "no event is duplicated or changed");
 }

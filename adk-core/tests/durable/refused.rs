@@ -1,4 +1,4 @@
-//! Runs that cannot be taken up: a typed error, and nothing has changed.
+//! Runs that cannot be resumed: the error is typed and nothing changes.
 
 use super::crash::{World, drive};
 use super::talks::llm;
@@ -10,8 +10,8 @@ use adk_core::testing::Reply;
 use adk_core::{Await, ErrorKind, Event, Flow, KeySpec, RunId, Runner};
 use serde::{Deserialize, Serialize};
 
-/// A run that was killed in its second agent.
-async fn killed(world: &World, tree: &Tree) -> RunId {
+/// Starts a run that is killed in its second agent, and returns its id.
+async fn killed_run(world: &World, tree: &Tree) -> RunId {
     let (runner, engine) = world.process(15);
     let mut events = Vec::new();
     drive(runner.run(tree, "go").stream(), &engine, &mut events).await;
@@ -28,9 +28,9 @@ async fn length(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn another_shape_is_refused_with_what_is_different() {
+async fn another_shape_is_refused_with_a_diff() {
     let world = World::new();
-    let id = killed(&world, &two()).await;
+    let id = killed_run(&world, &two()).await;
     let before = length(&world).await;
     let (runner, _) = world.process(usize::MAX);
     let renamed = Tree::new("w", vec![run(works("a")), run(works("c"))]);
@@ -40,12 +40,12 @@ async fn another_shape_is_refused_with_what_is_different() {
     let other = Tree::new("v", vec![run(works("a"))]);
     assert_eq!(runner.resume(&other, id).await.unwrap_err().kind(), ErrorKind::TopologyChanged);
     assert_eq!(length(&world).await, before);
-    // More steps at the end are no other shape, and the run was released.
+    // More steps at the end are not another shape, and the run was released.
     let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
     runner.resume(&longer, id).await.unwrap();
 }
 
-/// What a person decides, and what that is in a later program.
+/// A type of an answer, and the type of the same name in a later program.
 mod then {
     use super::*;
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -67,15 +67,15 @@ mod now {
     }
 }
 
-/// Builds an agent that writes a key of a type.
+/// Builds a tree whose agent writes a key of type `ty`.
 fn writes(ty: &'static str) -> Tree {
     let mut agent = works("b");
     agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new("b", ty)])));
     Tree::new("w", vec![run(works("a")), run(agent)])
 }
 
-/// It is refused with this difference, and nothing has changed.
-async fn retyped(world: &World, id: RunId, tree: &Tree, diff: &str) {
+/// Asserts that the tree is refused with this difference and that nothing changes.
+async fn assert_retyped(world: &World, id: RunId, tree: &Tree, diff: &str) {
     let before = (length(world).await, world.journal.runs("app", &RunFilter::unfinished()).await.unwrap());
     let error = world.process(usize::MAX).0.resume(tree, id).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
@@ -89,10 +89,10 @@ async fn retyped(world: &World, id: RunId, tree: &Tree, diff: &str) {
 #[tokio::test]
 async fn a_key_of_another_type_is_another_shape() {
     let world = World::new();
-    let id = killed(&world, &writes("u64")).await;
-    retyped(&world, id, &writes("String"), "~ b: u64 -> String").await;
+    let id = killed_run(&world, &writes("u64")).await;
+    assert_retyped(&world, id, &writes("String"), "~ b: u64 -> String").await;
     let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
-    retyped(&world, id, &longer, "~ b: u64 -> Value\n+ custom z").await;
+    assert_retyped(&world, id, &longer, "~ b: u64 -> Value\n+ custom z").await;
     world.process(usize::MAX).0.resume(&writes("u64"), id).await.unwrap();
 }
 
@@ -107,10 +107,10 @@ async fn an_awaited_value_of_another_type_is_another_shape() {
     for answered in [false, true] {
         let other = asks(Await::builder::<bool>("d").build());
         let own = std::any::type_name::<then::Decision>();
-        retyped(&world, waiting.run_id, &other, &format!("~ d: {own} -> bool")).await;
+        assert_retyped(&world, waiting.run_id, &other, &format!("~ d: {own} -> bool")).await;
         let other = asks(Await::builder::<now::Decision>("d").build());
         let diff = format!("~ d: {own} -> {}", std::any::type_name::<now::Decision>());
-        retyped(&world, waiting.run_id, &other, &diff).await;
+        assert_retyped(&world, waiting.run_id, &other, &diff).await;
         if !answered {
             // An open question keeps its text.
             let reworded = asks(Await::builder::<then::Decision>("d").question("Really?").build());
@@ -120,7 +120,7 @@ async fn an_awaited_value_of_another_type_is_another_shape() {
             runner.answer(&waiting.id, "Revise").await.unwrap();
         }
     }
-    // What is asked, and for how long, may change.
+    // Text and timeout of a question may change.
     let later = asks(Await::builder::<then::Decision>("d").question("And now?").build());
     let outcome = runner.resume(&later, waiting.run_id).await.unwrap();
     assert_eq!(outcome.get::<String>("d").unwrap().as_deref(), Some("Revise"));
@@ -137,7 +137,7 @@ async fn an_answer_of_a_model_of_another_type_is_another_shape() {
     let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
     let name = std::any::type_name::<then::Decision>();
     let text = tree(judge().build().unwrap());
-    retyped(&world, waiting.run_id, &text, &format!("~ d: {name} -> String")).await;
+    assert_retyped(&world, waiting.run_id, &text, &format!("~ d: {name} -> String")).await;
     runner.answer(&waiting.id, true).await.unwrap();
     let later =
         tree(judge().output_type::<then::Decision>().instruction("Judge it, please.").build().unwrap());
@@ -145,7 +145,7 @@ async fn an_answer_of_a_model_of_another_type_is_another_shape() {
 }
 
 #[tokio::test]
-async fn a_run_has_one_driver_and_an_id_that_is_known() {
+async fn a_run_needs_a_known_id_and_has_one_driver() {
     let world = World::new();
     let (tree, runner) = (two(), world.process(usize::MAX).0);
     let mut stream = runner.run(&tree, "go").stream();
@@ -158,7 +158,7 @@ async fn a_run_has_one_driver_and_an_id_that_is_known() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_something_else_is_an_error_that_says_so() {
+async fn a_changed_agent_is_reported() {
     let says = |text: &'static str| {
         let agent = by("a", move |cx| {
             Box::pin(async move {
@@ -199,7 +199,7 @@ async fn an_agent_that_does_something_else_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_record_of_another_type_says_of_what_and_what_to_do() {
+async fn a_record_of_another_type_is_reported_with_a_remedy() {
     let steps = |ty: &'static str| {
         let agent = by("a", move |cx| {
             Box::pin(async move {

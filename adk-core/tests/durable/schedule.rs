@@ -1,10 +1,10 @@
-//! One driver, whatever is dropped when: a scheduler that tries the orders in which two and three tasks and a store get on
-//! with one run.
+//! A run has one driver, regardless of dropped tasks: a scheduler tries the orders in which two or
+//! three tasks and a store execute one run.
 //!
-//! The tasks begin a run, resume, recover and watch it; each may be dropped between any two of its polls. The store does
-//! what it is asked for later, one thing after the other, as a thread that writes does, and an answer may be there long
-//! before it is read. A schedule is the default order with a few deviations, and all schedules with so many deviations are
-//! tried: two, or `ADK_SCHEDULES`.
+//! The tasks start, resume, recover and watch the run, and each task may be dropped between any two
+//! of its polls. The store executes requests later, one after the other, like a writer thread, and
+//! a reply may arrive long before it is read. A schedule is the default order with a few
+//! deviations. The test tries all schedules with at most two deviations, or `ADK_SCHEDULES`.
 
 use super::engine::Ops;
 use crate::support::*;
@@ -24,13 +24,14 @@ use std::task::{Context as Task, Poll, Wake, Waker};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A store that does what it is asked for when the scheduler says so, and looks who drives a run.
+/// A store that executes requests on a signal of the scheduler, and checks which claim drives the
+/// run.
 #[derive(Clone)]
 struct Later {
     inner: MemoryJournal,
     ops: Ops,
     seen: Arc<Mutex<Seen>>,
-    /// Whether a release frees its run from any claim, as it once did.
+    /// Whether a release frees its run from any claim, as an old version did.
     by_run: bool,
 }
 
@@ -38,7 +39,7 @@ struct Later {
 struct Seen {
     /// The latest claim of the run.
     held: Option<ClaimId>,
-    /// Claims that were given back, by their holder.
+    /// Claims that their holders released.
     ended: BTreeSet<ClaimId>,
     wrong: Vec<String>,
 }
@@ -53,7 +54,7 @@ impl Seen {
 
     fn written(&mut self, claim: ClaimId) {
         if self.held.is_some_and(|held| held.epoch > claim.epoch) {
-            self.wrong.push(format!("{claim:?} has written, and {:?} drives", self.held));
+            self.wrong.push(format!("{claim:?} has written, while {:?} drives", self.held));
         }
     }
 }
@@ -63,7 +64,7 @@ impl Later {
         Self { inner: MemoryJournal::new(), ops: Ops::default(), seen: Arc::default(), by_run }
     }
 
-    /// Asks for something; the future is what is read of it.
+    /// Requests an operation and returns a future of its result.
     fn ask<T: Send + 'static>(
         &self,
         op: impl FnOnce(&Self) -> BoxFuture<'_, Result<T>> + Send + 'static,
@@ -71,7 +72,7 @@ impl Later {
         let (reply, answer) = oneshot::channel();
         let own = self.clone();
         self.ops.push(move || {
-            // In memory all is there at once.
+            // In memory, the result is ready at once.
             let done = ready_now(op(&own));
             let _ = reply.send(done);
         });
@@ -85,7 +86,7 @@ impl Later {
         done
     }
 
-    fn give_back(&self, claim: ClaimId) {
+    fn release_claim(&self, claim: ClaimId) {
         let own = self.clone();
         self.ops.push(move || {
             own.seen.lock().unwrap().ended.insert(claim);
@@ -99,7 +100,7 @@ fn ready_now<T>(future: BoxFuture<'_, T>) -> T {
     let mut future = future;
     match future.as_mut().poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
-        Poll::Pending => panic!("memory has it at once"),
+        Poll::Pending => panic!("memory is ready at once"),
     }
 }
 
@@ -179,7 +180,7 @@ impl RunRegistry for Later {
                 own.seen.lock().unwrap().granted(claim);
                 std::mem::forget(queued);
                 let own = own.clone();
-                Claim::new(claim, move |claim| own.give_back(claim))
+                Claim::new(claim, move |claim| own.release_claim(claim))
             });
             Box::pin(async { queued })
         })
@@ -190,14 +191,14 @@ impl RunRegistry for Later {
                 let id = claimed.claim.id();
                 own.seen.lock().unwrap().granted(id);
                 let own = own.clone();
-                let later = Claim::new(id, move |id| own.give_back(id));
+                let later = Claim::new(id, move |id| own.release_claim(id));
                 std::mem::forget(std::mem::replace(&mut claimed.claim, later));
                 claimed
             });
             Box::pin(async { claimed })
         })
     }
-    /// A store may lose these: the agents are executed again.
+    /// A store may lose these records; the agents are then executed again.
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
@@ -216,7 +217,7 @@ impl RunRegistry for Later {
         })
     }
     fn release(&self, claim: ClaimId) {
-        self.give_back(claim);
+        self.release_claim(claim);
     }
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
@@ -259,7 +260,7 @@ impl WaitRegistry for Later {
     }
 }
 
-/// What a task does with the run.
+/// The action of a task on the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
     Runs,
@@ -268,7 +269,7 @@ enum Does {
     Watches,
 }
 
-/// What may come next in a schedule.
+/// A possible next step of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Next {
     Poll(usize),
@@ -287,11 +288,11 @@ impl Wake for Flag {
 struct Running {
     future: Option<BoxFuture<'static, ()>>,
     woken: Arc<Flag>,
-    /// A watch does not end.
+    /// Whether the task ends by itself. A watch does not.
     ends: bool,
 }
 
-/// Asks if it is to, pays in a step that takes a while, and says so.
+/// Builds a tree that optionally asks, pays in a slow step, and reports it.
 fn pays(asks: bool, paid: &Arc<AtomicUsize>) -> Tree {
     let paid = paid.clone();
     let pays = by("pays", move |cx| {
@@ -313,15 +314,16 @@ fn pays(asks: bool, paid: &Arc<AtomicUsize>) -> Tree {
     Tree::new("w", vec![run(pays)])
 }
 
-/// One schedule: what was chosen among how many at each point, and what was wrong.
+/// The result of one schedule: the choice and the number of options at each point, and the faults.
 struct Played {
     choices: Vec<(usize, usize)>,
     trace: Vec<Next>,
     wrong: Vec<String>,
 }
 
-/// Plays the default order but for these deviations: at a point, another than the first of what may come next.
-#[allow(clippy::too_many_lines, reason = "one schedule, from its begin to its end")]
+/// Plays the default order with these deviations. A deviation selects another option than the first
+/// at a point.
+#[allow(clippy::too_many_lines, reason = "one schedule, from start to end")]
 async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<usize, usize>) -> Played {
     let store = Later::new(by_run);
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
@@ -348,7 +350,7 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
             let future: BoxFuture<'static, ()> = Box::pin(async move {
                 match does {
                     Does::Runs => drop(runner.session("u", "s").run(tree, "go").await),
-                    Does::Resumes => drop(runner.resume(tree, id.expect("it has begun")).await),
+                    Does::Resumes => drop(runner.resume(tree, id.expect("the run has started")).await),
                     Does::Recovers => drop(runner.recover().await),
                     Does::Watches => drop(runner.watch().every(Duration::from_millis(2)).await),
                 }
@@ -377,7 +379,7 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
         next.extend((0..count).filter(|n| alive(&running[*n])).map(Next::Drop));
         let chosen = deviations.get(&played.choices.len()).copied().unwrap_or(0);
         let default_is_a_drop = matches!(next.first(), Some(Next::Drop(_)));
-        // Nobody can go on: what is left waits for time to pass.
+        // No task can continue until time passes.
         if default_is_a_drop && chosen == 0 {
             played.choices.push((0, 1));
             continue;
@@ -404,30 +406,31 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
         }
     }
     if played.choices.len() > 400 {
-        played.wrong.push("it does not come to an end".to_owned());
+        played.wrong.push("the run does not end".to_owned());
     }
-    // A watch is dropped at the end.
+    // Watches are dropped at the end.
     drops += running.iter().filter(|task| task.future.is_some()).count();
     drop(running);
     store.ops.all();
-    // Nobody drives it any more: it can be resumed, and ends.
+    // No task drives the run any more, so it can be resumed, and it ends.
     let id = id.or(store.seen.lock().unwrap().held.map(|held| held.run_id));
     if let Some(id) = id {
         let ended = store.ops.through(runner().resume(&tree(), id).into_future()).await;
         if let Err(error) = ended {
             played.wrong.push(format!("the run is left locked: {error}"));
         }
-        // Each drop may cost a call in flight.
+        // Each drop may repeat one call in flight.
         let paid = paid.load(SeqCst);
         if paid == 0 || paid > 1 + drops {
-            played.wrong.push(format!("it was paid {paid} times with {drops} drops"));
+            played.wrong.push(format!("the tool paid {paid} times with {drops} drops"));
         }
     }
     played.wrong.append(&mut store.seen.lock().unwrap().wrong);
     played
 }
 
-/// Plays all schedules with at most so many deviations, each after the last of those before; how many there were.
+/// Plays all schedules with at most `most` deviations, each after the previous one. Returns the
+/// number of schedules.
 fn explore(tasks: &[Does], most: usize, by_run: bool) -> Result<usize, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.unwrap();
@@ -457,7 +460,7 @@ fn explore(tasks: &[Does], most: usize, by_run: bool) -> Result<usize, String> {
 }
 
 #[test]
-fn one_drives_a_run_whatever_is_dropped_when() {
+fn one_task_drives_a_run_regardless_of_dropped_tasks() {
     use Does::*;
     let most = std::env::var("ADK_SCHEDULES").map_or(2, |text| text.parse().unwrap());
     let two: [&[Does]; 5] = [
@@ -484,9 +487,10 @@ fn one_drives_a_run_whatever_is_dropped_when() {
     assert!(count > 10_000, "only {count}");
 }
 
-/// What once was: a stream that is dropped while its end is being written frees the run of its successor.
+/// Reproduces an old bug: a stream that was dropped while its end was written released the claim of
+/// its successor.
 #[test]
-fn the_scheduler_finds_a_release_that_frees_the_run_of_another() {
+fn the_scheduler_finds_a_release_of_another_claim() {
     let wrong = explore(&[Does::Resumes, Does::Resumes, Does::Resumes], 3, true);
     assert!(wrong.is_err_and(|wrong| wrong.contains("was granted while")));
 }

@@ -1,4 +1,5 @@
-//! Workflows whose agents talk to models: with tools, in streams, handing over to each other, with agents as tools.
+//! Workflows whose agents call models: with tools, in streams, with handovers, and with agents as
+//! tools.
 
 use super::trees::{Named, works};
 use crate::support::*;
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A model without a memory of its own, as a real one: what it says depends on what it is asked and on nothing else.
+/// A stateless model, whose replies depend only on the request.
 pub struct Talks(pub fn(&ModelRequest) -> Reply);
 
 impl Model for Talks {
@@ -25,7 +26,7 @@ impl Model for Talks {
     }
 }
 
-/// A text that tells what it was asked, in pieces where they are wanted.
+/// Replies with a text that describes the request, in pieces if the request streams.
 pub fn tells(request: &ModelRequest) -> Reply {
     let answers: Vec<_> = request.contents.iter().flat_map(Content::function_responses).collect();
     let answers: Vec<Value> = answers.into_iter().map(|answer| json!(answer.response)).collect();
@@ -38,7 +39,7 @@ fn hands_over(to: &str) -> Reply {
     Reply::new().call("transfer_to_agent", json!({"agent_name": to}))
 }
 
-/// An agent whose model says this.
+/// Builds an agent whose model replies with `says`.
 pub fn llm(name: &'static str, says: fn(&ModelRequest) -> Reply) -> LlmAgentBuilder {
     LlmAgent::builder(name).description("Talks.").model(Talks(says))
 }
@@ -49,7 +50,7 @@ struct Number {
     n: u32,
 }
 
-/// Counts under a key what was added.
+/// Makes a tool that counts additions under a key.
 pub fn adds(key: &'static str) -> FunctionTool {
     FunctionTool::new("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
         let sum = cx.state().get::<u32>(key).ok().flatten().unwrap_or_default() + n;
@@ -59,7 +60,7 @@ pub fn adds(key: &'static str) -> FunctionTool {
     .writes::<u32>(key)
 }
 
-/// Two calls at once, then one, then a word.
+/// Makes two calls at once, then one, then a text.
 fn calculates(request: &ModelRequest) -> Reply {
     match request.info.turn {
         0 => tells(request).call("add", json!({"n": 1})).call("add", json!({"n": 20})),
@@ -69,10 +70,10 @@ fn calculates(request: &ModelRequest) -> Reply {
 }
 
 fn clerk() -> LlmAgent {
-    llm("clerk", calculates).tool(adds("sum")).output_key("told").build().unwrap()
+    llm("clerk", calculates).tool(adds("sum")).output_key("report").build().unwrap()
 }
 
-/// Hands over, is handed back to, and hands over once more.
+/// Makes an agent that hands over, is handed back to, and hands over once more.
 fn desk() -> LlmAgent {
     let billing = llm("billing", |_| hands_over("triage"));
     let tech = llm("tech", calculates).tool(adds("sum"));
@@ -80,7 +81,7 @@ fn desk() -> LlmAgent {
     triage.sub_agents([billing, tech]).build().unwrap()
 }
 
-/// Counts under a key what was added, at once.
+/// Makes a tool that counts additions under a key with immediate updates.
 fn updates(key: &'static str) -> FunctionTool {
     let tool = FunctionTool::new_async("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
         Box::pin(async move {
@@ -96,7 +97,7 @@ fn updates(key: &'static str) -> FunctionTool {
     (1..=5).fold(tool, |tool, n| tool.writes::<u32>(format!("{key} {n}")))
 }
 
-/// Its tool updates state, and so does that of the agent that it asks.
+/// Makes an agent whose tool updates state, and which calls an agent whose tool does as well.
 fn updates_in_calls() -> LlmAgent {
     let says = |request: &ModelRequest| match request.info.turn {
         turn @ 0..=1 => Reply::new().call("add", json!({"n": 4 + turn})),
@@ -115,7 +116,7 @@ fn writer(name: &'static str) -> LlmAgent {
     llm(name, tells).output_key(name).build().unwrap()
 }
 
-/// Asks another agent twice, which counts each time.
+/// Makes an agent that calls another agent twice, which counts each time.
 fn asks_another() -> LlmAgent {
     let counts = |request: &ModelRequest| match request.info.turn {
         0 => Reply::new().call("add", json!({"n": 4})),
@@ -129,7 +130,7 @@ fn asks_another() -> LlmAgent {
     llm("author", asks).tool(reviewer).build().unwrap()
 }
 
-/// Offers a second tool once the first was called.
+/// A toolset that offers a second tool after a call of the first.
 struct Locked;
 
 impl Toolset for Locked {
@@ -152,7 +153,7 @@ impl Toolset for Locked {
     }
 }
 
-/// Calls a tool of its toolset, then the one that came of it.
+/// Makes an agent that calls a tool of its toolset, then the tool that this call added.
 fn unlocks() -> LlmAgent {
     let says = |request: &ModelRequest| match (request.info.turn, request.tools.len()) {
         (0, 1) => Reply::new().call("add", json!({"n": 1})).call("open", json!({})),
@@ -162,7 +163,7 @@ fn unlocks() -> LlmAgent {
     llm("unlocks", says).toolset(Locked).build().unwrap()
 }
 
-/// Talks for so long that what it has said is summarised: what it answers tells how much it is still shown.
+/// Makes an agent that talks long enough for summaries; its answers show the size of its requests.
 fn chat() -> LlmAgent {
     let says = |request: &ModelRequest| {
         if request.info.is_summary {
@@ -174,7 +175,7 @@ fn chat() -> LlmAgent {
     llm("chat", says).tool(adds("sum")).compact(compact).build().unwrap()
 }
 
-/// Those that no person is asked in.
+/// Returns the workflows that ask no person.
 pub fn all() -> Vec<Named> {
     vec![
         ("tools", || Tree::new("w", vec![run(works("a")), run(clerk()), run(works("b"))]), false),
@@ -208,7 +209,7 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
-            "all of it in branches",
+            "handovers and agent tools in branches",
             || {
                 let both = parallel("p", vec![run(desk()), run(writer("draft")), run(asks_another())]);
                 Tree::new("w", vec![repeat("l", Some(2), vec![both]), run(works("a"))])

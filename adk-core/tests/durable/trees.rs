@@ -1,4 +1,4 @@
-//! Workflows of every kind of block, whose agents have side effects and read what others wrote.
+//! Workflows of every kind of block, whose agents have side effects and read keys of others.
 
 use crate::support::*;
 use adk_core::spec::{Attempts, KeySpec, Over, StepKind};
@@ -6,8 +6,8 @@ use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result, S
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A call, then an event that tells what the call gave and how often this agent has spoken; then another call whose
-/// event is its record.
+/// Makes an agent with a call, an event with its result and the number of earlier events, and a
+/// call whose record is its event.
 pub fn works(name: &'static str) -> By {
     let mut agent = by(name, move |cx| Box::pin(work(name, cx)));
     agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
@@ -24,7 +24,7 @@ async fn work(name: &'static str, cx: &mut Context) -> Result<Flow> {
     Ok(Flow::Continue)
 }
 
-/// Makes a secret of what it knows, and says whether that is odd.
+/// Makes an agent that derives a secret from its state and reports whether it is odd.
 fn hides(name: &'static str) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -40,31 +40,31 @@ fn hides(name: &'static str) -> By {
     agent
 }
 
-/// Says the secret of another.
-fn tells(name: &'static str, of: &'static str) -> By {
+/// Makes an agent that emits the secret of another agent.
+fn tells(name: &'static str, key: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
-            let secret: Option<Secret<u64>> = cx.state().get(of)?;
+            let secret: Option<Secret<u64>> = cx.state().get(key)?;
             let twice: u64 =
                 cx.step("twice", async move { Ok(secret.map_or(0, |n| n.expose() * 2)) }).await?;
-            cx.emit(Event::new().with_text(format!("{of} is {twice} / 2"))).await?;
+            cx.emit(Event::new().with_text(format!("{key} is {twice} / 2"))).await?;
             Ok(Flow::Continue)
         })
     })
 }
 
-/// Exits once the other has spoken so often.
-fn enough(name: &'static str, of: &'static str, times: u64) -> By {
+/// Makes an agent that exits after the other agent has emitted `times` events.
+fn enough(name: &'static str, key: &'static str, times: u64) -> By {
     by(name, move |cx| {
         Box::pin(async move {
-            let said: u64 = cx.state().get(of)?.unwrap_or_default();
+            let said: u64 = cx.state().get(key)?.unwrap_or_default();
             let done: bool = cx.step("judge", async move { Ok(said >= times) }).await?;
             Ok(Flow::exit_if(done))
         })
     })
 }
 
-/// Two calls at the same time.
+/// Makes an agent with two concurrent calls.
 fn both(name: &'static str) -> By {
     by(name, |cx| {
         Box::pin(async move {
@@ -76,7 +76,7 @@ fn both(name: &'static str) -> By {
     })
 }
 
-/// Updates of keys that only this agent writes, around something that was set and something that fails.
+/// Makes an agent that updates its own keys, around a key that is set and an update that fails.
 fn counts(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -101,7 +101,7 @@ pub fn item(name: &'static str) -> By {
     item_but(name, None)
 }
 
-/// Fails for one item.
+/// Makes an agent that fails for one item.
 fn item_but(name: &'static str, one: Option<u64>) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -119,7 +119,8 @@ fn item_but(name: &'static str, one: Option<u64>) -> By {
     agent
 }
 
-/// Two calls, of which the second fails in attempts before that one, or takes for ever; what it wrote before stays.
+/// Makes an agent with two calls. The second one fails in attempts before `succeeds`, or
+/// hangs. Its earlier writes stay.
 fn flaky(name: &'static str, succeeds: u32, hangs: bool) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -143,12 +144,12 @@ fn flaky(name: &'static str, succeeds: u32, hangs: bool) -> By {
     agent
 }
 
-/// Reads the error.
+/// Makes an agent that reads the error.
 fn sorry(name: &'static str) -> By {
     put(name, name, |cx| cx.state().get::<String>("error").unwrap())
 }
 
-/// Works after so many seconds, of which the run knows nothing when it is taken up again.
+/// Makes an agent that works after `seconds` seconds. A resumed run does not know of this delay.
 fn after(name: &'static str, seconds: u64) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -165,7 +166,7 @@ fn after(name: &'static str, seconds: u64) -> By {
     agent
 }
 
-/// Writes what a block reads behind it: something else in each round.
+/// Makes an agent that writes the key of the next block, with another value in each round.
 fn tunes(name: &'static str, key: &'static str, value: fn(u32) -> Value) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -179,10 +180,10 @@ fn tunes(name: &'static str, key: &'static str, value: fn(u32) -> Value) -> By {
     agent
 }
 
-/// A workflow by name, and whether parts of it run at the same time.
+/// A workflow by name, and whether parts of it run concurrently.
 pub type Named = (&'static str, fn() -> Tree, bool);
 
-/// All workflows.
+/// Returns all workflows.
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub fn all() -> Vec<Named> {
     vec![
@@ -219,7 +220,7 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         (
-            "until in a loop, and each of another list in each round",
+            "until in a loop, and each with another list in each round",
             || {
                 let list = |round| json!([round, round + 1]);
                 let ends = run(tunes("d", "done", |round| json!(round > 0)));
@@ -246,7 +247,7 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
-            "parallel that is left",
+            "parallel that a branch leaves",
             || {
                 let inside =
                     vec![run(works("a")), sequence("s", vec![run(works("c")), run(enough("x", "c", 1))])];
@@ -270,7 +271,7 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         (
-            "try that takes too long",
+            "try that times out",
             || {
                 let limits = Attempts::new(None).timeout(Duration::from_secs(5));
                 let branches = vec![run(works("a")), run(flaky("f", 2, true))];
@@ -296,7 +297,7 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
-            "parallel of which the first wins",
+            "parallel(first)",
             || {
                 let wins = sequence("s", vec![run(after("a", 2)), run(works("c"))]);
                 let branches = vec![run(after("b", 9)), wins, run(flaky("f", 9, false))];
@@ -321,7 +322,7 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
-            "each that is cut, and leaves out what fails",
+            "each with a maximum that skips failed elements",
             || {
                 let kind = StepKind::Each {
                     item: "item",
@@ -336,7 +337,7 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
-            "parallel that leaves out what fails",
+            "parallel that skips failed branches",
             || {
                 let fails = sequence("s", vec![run(works("b")), run(flaky("f", 9, false))]);
                 let branches = vec![run(works("a")), fails, run(flaky("g", 9, false))];

@@ -1,4 +1,5 @@
-//! Answers and resumptions that do not fit: a typed error, and nothing has changed in the session or in the book.
+//! Answers and resumptions that do not fit: the error is typed, and neither the session nor the
+//! journal changes.
 
 use super::crash::World;
 use crate::support::*;
@@ -11,7 +12,8 @@ use adk_core::{
 };
 use serde_json::{Map, Value, json};
 
-/// An agent that has called a tool whose answer comes later, a tool that has to be agreed to, and an `await` beside it.
+/// Builds a tree with a long-running call, a call that needs confirmation, and an `await` beside
+/// them.
 fn tree(model: &ScriptedModel) -> Tree {
     let ask = FunctionTool::new("ask", "Asks a person.", |(), _| "asked").long_running(true);
     let pay = FunctionTool::new("pay", "Pays.", |(), _| "paid").confirm(true);
@@ -38,7 +40,8 @@ fn runner(world: &World, app: &str) -> Runner {
     builder.build().unwrap()
 }
 
-/// All that is stored: each session with its events and its state, how far each run is, and who waits.
+/// Returns all stored data: each session with events and state, the status of each run, and all
+/// waits.
 async fn stored(world: &World) -> (Vec<Value>, Vec<RunInfo>, Vec<Waiting>) {
     let mut sessions = Vec::new();
     for listed in world.sessions.list("app", None).await.unwrap() {
@@ -60,8 +63,8 @@ struct Asked {
     waiting: Vec<Waiting>,
 }
 
-/// A run that waits for all three.
-async fn asked() -> Asked {
+/// Starts a run that waits for all three.
+async fn waiting_run() -> Asked {
     let (world, model) = (World::new(), model());
     let tree = tree(&model);
     let runner = runner(&world, "app");
@@ -69,7 +72,7 @@ async fn asked() -> Asked {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
     assert_eq!(waiting.len(), 3, "{waiting:?}");
     drop(stream);
     let run = waiting[0].run_id;
@@ -81,8 +84,12 @@ impl Asked {
         &self.waiting.iter().find(|waiting| waiting.path.to_string() == path).unwrap().id
     }
 
-    /// Does something that is refused, and sees that nothing has come of it.
-    async fn refused<T>(&self, kind: ErrorKind, what: impl Future<Output = Result<T, Error>>) -> String {
+    /// Asserts that an operation is refused and changes nothing.
+    async fn assert_refused<T>(
+        &self,
+        kind: ErrorKind,
+        what: impl Future<Output = Result<T, Error>>,
+    ) -> String {
         let (before, calls) = (stored(&self.world).await, self.model.requests().len());
         let Err(error) = what.await else { panic!("it was accepted") };
         assert_eq!(error.kind(), kind, "{error}");
@@ -93,64 +100,64 @@ impl Asked {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_type_to_no_wait_or_to_one_that_has_it_changes_nothing() {
-    let asked = asked().await;
+async fn a_wrong_late_or_unknown_answer_changes_nothing() {
+    let asked = waiting_run().await;
     let runner = runner(&asked.world, "app");
     let count = asked.id("w/p/count");
     for wrong in [json!("many"), json!(-1), json!(300), json!(null), json!({"count": 1})] {
-        asked.refused(ErrorKind::AnswerInvalid, runner.answer(count, wrong)).await;
+        asked.assert_refused(ErrorKind::AnswerInvalid, runner.answer(count, wrong)).await;
     }
     for wrong in [json!("yes"), json!(1), json!(null)] {
-        asked.refused(ErrorKind::AnswerInvalid, runner.answer(asked.id("w/p/payer"), wrong)).await;
+        asked.assert_refused(ErrorKind::AnswerInvalid, runner.answer(asked.id("w/p/payer"), wrong)).await;
     }
     let nobodys = count.replace("count", "county");
-    asked.refused(ErrorKind::UnknownWait, runner.answer(&nobodys, 1)).await;
-    asked.refused(ErrorKind::UnknownWait, runner.answer("", 1)).await;
+    asked.assert_refused(ErrorKind::UnknownWait, runner.answer(&nobodys, 1)).await;
+    asked.assert_refused(ErrorKind::UnknownWait, runner.answer("", 1)).await;
     let stranger = self::runner(&asked.world, "elsewhere");
     for answer in [json!(3), json!("many")] {
-        asked.refused(ErrorKind::UnknownWait, stranger.answer(count, answer)).await;
+        asked.assert_refused(ErrorKind::UnknownWait, stranger.answer(count, answer)).await;
     }
     runner.answer(count, 3).await.unwrap();
-    asked.refused(ErrorKind::Answered, runner.answer(count, 3)).await;
-    asked.refused(ErrorKind::UnknownWait, stranger.answer(count, 3)).await;
+    asked.assert_refused(ErrorKind::Answered, runner.answer(count, 3)).await;
+    asked.assert_refused(ErrorKind::UnknownWait, stranger.answer(count, 3)).await;
 }
 
 #[tokio::test]
-async fn a_long_running_tool_declares_no_type_so_any_answer_fits_and_is_told_as_an_object() {
-    for (answer, told) in [
+async fn a_long_running_tool_accepts_any_answer_and_wraps_it_in_an_object() {
+    for (answer, answer_object) in [
         (json!({"status": "approved"}), json!({"status": "approved"})),
         (json!("approved"), json!({"result": "approved"})),
         (json!([1]), json!({"result": [1]})),
         (json!(null), json!({"result": null})),
     ] {
-        let asked = asked().await;
+        let asked = waiting_run().await;
         let runner = runner(&asked.world, "app");
         let id = asked.id("w/p/clerk");
         let waiting = asked.waiting.iter().find(|waiting| waiting.id == id).unwrap();
         assert_eq!((&waiting.schema, waiting.call_id.as_deref()), (&Value::Null, Some("c1")));
         runner.answer(id, answer).await.unwrap();
-        asked.refused(ErrorKind::Answered, runner.answer(id, "again")).await;
+        asked.assert_refused(ErrorKind::Answered, runner.answer(id, "again")).await;
         assert_eq!(runner.resume(&asked.tree, asked.run).await.unwrap_err().kind(), ErrorKind::Paused);
         let (sessions, ..) = stored(&asked.world).await;
         let events = sessions[0][1].as_array().unwrap();
         let by_user = events.iter().rfind(|event| event["author"] == "user").unwrap();
         let response = &by_user["content"]["parts"][0]["functionResponse"];
-        assert_eq!((&response["response"], &response["id"]), (&told, &json!("c1")), "{by_user}");
+        assert_eq!((&response["response"], &response["id"]), (&answer_object, &json!("c1")), "{by_user}");
     }
 }
 
 #[tokio::test]
-async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
-    let asked = asked().await;
+async fn a_resume_with_an_unknown_or_foreign_id_changes_nothing() {
+    let asked = waiting_run().await;
     let (own, other) = (runner(&asked.world, "app"), runner(&asked.world, "other"));
     let nobodys: RunId = "e-01a20006-3d91-7063-bfff-1ade0228ff61".parse().unwrap();
-    asked.refused(ErrorKind::UnknownRun, async { own.resume(&asked.tree, nobodys).await }).await;
-    // Two apps may share a store; they do not see each other's runs.
-    asked.refused(ErrorKind::UnknownRun, async { other.resume(&asked.tree, asked.run).await }).await;
-    // The run of another workflow, as when sessions were mixed up.
+    asked.assert_refused(ErrorKind::UnknownRun, async { own.resume(&asked.tree, nobodys).await }).await;
+    // Two apps may share a store, but do not see each other's runs.
+    asked.assert_refused(ErrorKind::UnknownRun, async { other.resume(&asked.tree, asked.run).await }).await;
+    // Resumes the run of another workflow, as after a mix-up of sessions.
     let stranger = Tree::new("v", vec![run(say("a"))]);
-    asked.refused(ErrorKind::TopologyChanged, async { own.resume(&stranger, asked.run).await }).await;
-    // What would not count is not ignored.
+    asked.assert_refused(ErrorKind::TopologyChanged, async { own.resume(&stranger, asked.run).await }).await;
+    // Settings that would have no effect are refused.
     for set in ["message", "state", "config"] {
         let request = own.resume(&asked.tree, asked.run);
         let request = match set {
@@ -158,22 +165,22 @@ async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
             "state" => request.state("count", 1),
             _ => request.config(adk_core::RunConfig::adk()),
         };
-        let error = asked.refused(ErrorKind::Config, request).await;
+        let error = asked.assert_refused(ErrorKind::Config, request).await;
         assert!(error.contains(&format!("keeps its `{set}`")) && error.contains("runner.answer"), "{error}");
     }
-    // It can still be taken up, with its answers.
+    // The run can still be resumed with its answers.
     for waiting in &asked.waiting {
         let answer = if waiting.path.to_string() == "w/p/payer" { json!(true) } else { json!(3) };
         own.answer(&waiting.id, answer).await.unwrap();
     }
     let outcome = own.resume(&asked.tree, asked.run).await.unwrap();
     assert_eq!(outcome.get::<u8>("count").unwrap(), Some(3));
-    asked.refused(ErrorKind::Answered, own.answer(asked.id("w/p/count"), 4)).await;
+    asked.assert_refused(ErrorKind::Answered, own.answer(asked.id("w/p/count"), 4)).await;
 }
 
 #[tokio::test]
-async fn a_message_with_the_answer_to_a_call_of_another_session_or_user_or_tool_changes_nothing() {
-    let asked = asked().await;
+async fn an_answer_to_a_call_of_another_session_user_or_tool_changes_nothing() {
+    let asked = waiting_run().await;
     let runner = runner(&asked.world, "app");
     let model = ScriptedModel::new().text("Hello.");
     let simple = LlmAgent::builder("host").model(model.clone()).build().unwrap();
@@ -190,12 +197,12 @@ async fn a_message_with_the_answer_to_a_call_of_another_session_or_user_or_tool_
         let simple = &simple;
         async move { session.run(simple, content).await }
     };
-    asked.refused(ErrorKind::UnknownWait, send(&session, "ask")).await;
-    // The one who answers has no session of that id yet: none with an event comes of it.
+    asked.assert_refused(ErrorKind::UnknownWait, send(&session, "ask")).await;
+    // The answering user has no session with this id, and the refused answer creates none.
     let before = stored(&asked.world).await;
     assert_eq!(send(&user, "ask").await.unwrap_err().kind(), ErrorKind::UnknownWait);
     assert!(stored(&asked.world).await.0.iter().all(|one| before.0.contains(one) || one[1] == json!([])));
-    let error = asked.refused(ErrorKind::AnswerInvalid, send(&runner.session("u", "s"), "look")).await;
+    let error = asked.assert_refused(ErrorKind::AnswerInvalid, send(&runner.session("u", "s"), "look")).await;
     assert!(error.contains("the call `c1` in the name of `look`, but it is a call of `ask`"), "{error}");
     assert_eq!(model.requests().len(), calls);
 }

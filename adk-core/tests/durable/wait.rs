@@ -28,7 +28,7 @@ async fn texts(stream: &mut adk_core::RunStream<'_, ()>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_run_pauses_and_goes_on_in_another_process_once_it_is_answered() {
+async fn a_run_pauses_and_continues_in_another_process_after_its_answer() {
     let world = World::new();
     let runner = || -> Runner {
         let builder = Runner::builder().session_store(world.sessions.clone()).engine(world.journal.clone());
@@ -41,7 +41,7 @@ async fn a_run_pauses_and_goes_on_in_another_process_once_it_is_answered() {
     let other = runner();
     assert_eq!(other.waiting().await.unwrap(), waiting);
     assert_eq!(waiting.len(), 2);
-    assert!(other.recover().await.unwrap().is_empty(), "nobody has answered");
+    assert!(other.recover().await.unwrap().is_empty(), "no question is answered");
 
     let kind = |result: Result<(), Error>| result.unwrap_err().kind();
     assert_eq!(kind(other.answer("e-1/w/x:y@0", true).await), ErrorKind::UnknownWait);
@@ -54,13 +54,13 @@ async fn a_run_pauses_and_goes_on_in_another_process_once_it_is_answered() {
     other.answer(&waiting[0].id, false).await.unwrap();
     let second = tree();
     let mut stream = other.resume(&second, waiting[0].run_id).stream();
-    assert_eq!(texts(&mut stream).await, ["it says false", "d"], "what was delivered is not delivered again");
+    assert_eq!(texts(&mut stream).await, ["it says false", "d"], "delivered events are not delivered again");
     assert!(matches!(stream.end(), RunEnd::Finished(_)));
     assert!(other.waiting().await.unwrap().is_empty() && other.recover().await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn a_runner_without_a_book_says_so() {
+async fn a_runner_without_a_wait_registry_reports_it() {
     let runner: Runner = Runner::builder().build().unwrap();
     let error = runner.answer("x", 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);

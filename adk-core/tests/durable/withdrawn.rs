@@ -1,11 +1,11 @@
-//! Questions that no longer matter, in memory.
+//! Withdrawn questions, in memory.
 
 use super::crash::{Ended, World, drive};
 use crate::support::withdrawn::{Stage, around, blocks};
 use crate::support::*;
 use adk_core::{RunId, Runner};
 
-/// A place for runs whose processes are not killed.
+/// Returns a factory of runners whose processes are not killed.
 fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {
     async |tree| world.knowing(usize::MAX, Some(tree)).0
 }
@@ -16,35 +16,35 @@ async fn a_question_is_withdrawn_when_its_block_ends() {
 }
 
 #[tokio::test]
-async fn a_question_is_withdrawn_while_a_race_goes_on() {
+async fn a_question_is_withdrawn_while_a_race_continues() {
     withdrawn::while_a_race_goes_on(process(&World::new())).await;
 }
 
 #[tokio::test]
-async fn a_retry_asks_again_what_a_failed_block_has_asked() {
+async fn a_retry_repeats_questions_of_the_failed_block() {
     withdrawn::with_a_failed_run(process(&World::new())).await;
 }
 
 #[tokio::test]
-async fn a_retry_asks_again_what_has_expired() {
+async fn a_retry_repeats_expired_questions() {
     withdrawn::after_expiry(process(&World::new())).await;
 }
 
 #[tokio::test]
-async fn a_retry_asks_nothing_again_that_was_handled() {
+async fn a_retry_does_not_repeat_handled_questions() {
     withdrawn::after_handled_expiry(process(&World::new())).await;
 }
 
-/// The run of a world, and what it has said.
-async fn said(world: &World) -> Option<(RunId, Vec<String>)> {
+/// Returns the run of a world and the texts of its events.
+async fn run_and_texts(world: &World) -> Option<(RunId, Vec<String>)> {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys.first()?.key).await.unwrap()?;
     let id = session.event(0)?.invocation_id;
     Some((id, session.events().map(|event| format!("{} {}", event.path, event.text())).collect()))
 }
 
-/// Kills a run at a point, and resumes it. A person may answer in between what is open then. Returns whether there was such
-/// a point.
+/// Kills a run at a point and resumes it. A person may answer the open questions in between.
+/// Returns whether the point exists.
 async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: bool) -> bool {
     let (world, stage) = (World::new(), Stage::open());
     let tree = || around(block(&stage), &stage);
@@ -55,29 +55,29 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
     let other = process(&world)(tree()).await;
     let is_killed = ended == Ended::Killed;
     if is_killed {
-        let Some((id, _)) = said(&world).await else { return true };
+        let Some((id, _)) = run_and_texts(&world).await else { return true };
         for wait in other.waiting().await.unwrap().iter().filter(|_| is_answered) {
             other.answer(&wait.id, true).await.unwrap();
         }
         let resumed = other.resume(&tree(), id).await;
-        // All was answered, also the last question.
+        // All questions were answered, including the last one.
         if is_answered && resumed.is_ok() {
             return true;
         }
     }
-    let (id, before) = said(&world).await.unwrap();
+    let (id, before) = run_and_texts(&world).await.unwrap();
     for _ in 0..2 {
         let kept = other.waiting().await.unwrap();
         assert!(kept.len() == 1 && *kept[0].path.name() == *"kept", "{what}: {kept:?}");
-        assert!(other.recover().await.unwrap().is_empty(), "{what}: nothing wakes it");
+        assert!(other.recover().await.unwrap().is_empty(), "{what}: nothing wakes the run");
         other.resume(&tree(), id).await.unwrap_err();
-        assert_eq!(said(&world).await.unwrap().1, before, "{what}");
+        assert_eq!(run_and_texts(&world).await.unwrap().1, before, "{what}");
     }
     let kept = other.waiting().await.unwrap().remove(0);
     other.answer(&kept.id, true).await.unwrap();
     let ended = other.recover().await.unwrap().remove(0).result;
     assert!(ended.as_ref().is_ok_and(Vec::is_empty), "{what}: {ended:?}");
-    assert!(is_answered || stage.answered() == 0, "{what}");
+    assert!(is_answered || stage.answer_count() == 0, "{what}");
     is_killed
 }
 

@@ -1,4 +1,5 @@
-//! The engine of a process that hands its runs over to another, and follows them in the log that both share.
+//! The engine of a process that transfers its runs to another process and follows them in the
+//! shared log.
 
 use super::log::Log;
 use super::serve::Process;
@@ -16,11 +17,11 @@ use serde_json::Value;
 use std::future::{pending, ready};
 use std::sync::Arc;
 
-/// The engine of the process that asks: it hands over, and looks into the log.
+/// The engine of the requesting process, which transfers runs and reads the log.
 #[derive(Clone)]
 struct Client {
     log: Log,
-    /// The workflow as the process knows it that drives.
+    /// The workflow as the driving process knows it.
     tree: fn() -> Tree,
 }
 
@@ -40,7 +41,7 @@ impl RunDriver for Client {
                 Ok(request) => RunReport::of(process.serve(request, posted, pending()).await.0.unwrap()),
                 Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
             };
-            // As it is sent.
+            // The report is JSON, as when it is sent.
             let sent = report.to_value().unwrap();
             log.ended(sent.clone());
             log.is(match &report.end {
@@ -67,16 +68,16 @@ impl RunDriver for Client {
 
 impl RunRegistry for Client {
     fn enqueue(&self, _: ClaimId, _: RunRecord) -> BoxFuture<'_, Result<Claim>> {
-        unreachable!("who drives says so")
+        unreachable!("the driving process reports it")
     }
     fn claim(&self, run: RunId, _: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move { Err(refuse::run_busy(run)) })
     }
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        unreachable!("who drives says so")
+        unreachable!("the driving process reports it")
     }
     fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
-        unreachable!("who drives says so")
+        unreachable!("the driving process reports it")
     }
     fn cancel<'a>(&'a self, _: &'a str, _: RunId) -> BoxFuture<'a, Result<RunStatus>> {
         self.log.is(RunStatus::Cancelled);
@@ -113,7 +114,7 @@ impl WaitRegistry for Client {
         Box::pin(ready(Ok(DueWaits::default())))
     }
     fn withdraw(&self, _: ClaimId, _: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        unreachable!("who drives does so")
+        unreachable!("the driving process does it")
     }
     fn resolve<'a>(&'a self, _: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         self.log.answer(id, answer);
@@ -124,7 +125,7 @@ impl WaitRegistry for Client {
 impl Journal for Client {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         drop((slot, body));
-        unreachable!("who drives does so")
+        unreachable!("the driving process does it")
     }
     fn step(
         &self,
@@ -132,10 +133,10 @@ impl Journal for Client {
         _: StepKey,
         _: BoxFuture<'static, Result<Value>>,
     ) -> BoxFuture<'_, Result<Value>> {
-        unreachable!("who drives does so")
+        unreachable!("the driving process does it")
     }
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        unreachable!("who drives does so")
+        unreachable!("the driving process does it")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs that are handed over to another process, and followed in the store that both share.
+//! Runs that another process drives, followed in the store that both processes share.
 
 use super::client::client;
 use super::log::Log;
@@ -10,7 +10,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 #[test]
-fn who_follows_a_run_sees_what_who_drives_it_does() {
+fn a_follower_sees_the_events_of_the_driver() {
     for (name, tree, _) in all() {
         let (expected, loops) = in_process(async move {
             let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
@@ -27,14 +27,14 @@ fn who_follows_a_run_sees_what_who_drives_it_does() {
             let outcome = stream.finish().await.unwrap();
             assert_eq!(comparable(shape(&events), name), comparable(expected, name), "{name}: the stream");
             assert_eq!(outcome.loops, loops, "{name}");
-            assert!(outcome.session().events().eq(&log.events()), "{name}: the session is as the log");
+            assert!(outcome.session().events().eq(&log.events()), "{name}: the session equals the log");
             assert!(events.iter().eq(&log.events()), "{name}: in the order of the log");
         });
     }
 }
 
 #[test]
-fn a_run_that_another_process_has_handed_over_is_followed_from_where_it_is() {
+fn a_transferred_run_is_followed_from_its_current_position() {
     fn tree() -> Tree {
         Tree::new("w", vec![run(say("a")), repeat("l", Some(2), vec![run(say("b"))])])
     }
@@ -46,14 +46,14 @@ fn a_run_that_another_process_has_handed_over_is_followed_from_where_it_is() {
         let outcome = client(tree, &log).resume(&workflow, first.invocation_id).await.unwrap();
         assert!(outcome.session().events().eq(&log.events()));
         assert_eq!((log.events().len(), outcome.loops.len()), (4, 1));
-        // Also when it has ended.
+        // A finished run can be followed as well.
         let again = client(tree, &log).resume(&workflow, first.invocation_id).await.unwrap();
         assert_eq!(again.loops, outcome.loops);
     });
 }
 
 #[test]
-fn a_run_that_waits_pauses_for_who_follows_it_and_goes_on_with_the_answer() {
+fn a_waiting_run_pauses_for_its_follower_and_continues_with_the_answer() {
     fn tree() -> Tree {
         let asks = by("a", |cx| {
             Box::pin(async move {
@@ -81,7 +81,7 @@ fn a_run_that_waits_pauses_for_who_follows_it_and_goes_on_with_the_answer() {
 }
 
 #[test]
-fn what_ends_badly_elsewhere_ends_so_for_who_follows_it() {
+fn failures_in_the_driving_process_reach_the_follower() {
     fn fails() -> Tree {
         let agent = by("a", |_| Box::pin(async { Err(Error::new(ErrorKind::Timeout, "too slow")) }));
         Tree::new("w", vec![run(say("b")), run(agent)])
@@ -125,7 +125,7 @@ fn what_ends_badly_elsewhere_ends_so_for_who_follows_it() {
 }
 
 #[test]
-fn a_live_run_is_not_handed_over() {
+fn a_live_run_is_not_transferred() {
     fn tree() -> Tree {
         Tree::new("w", vec![run(say("a"))])
     }

@@ -1,4 +1,4 @@
-//! What outlives every process: the log of events with their slots, the records of calls, answers.
+//! [`Log`]: data that outlives every process: events with their slots, records of calls, answers.
 
 use adk_core::engine::{DrivenRun, RunRecord, RunStatus, Slot, Stored, Update, Waiting};
 use adk_core::session::{
@@ -28,14 +28,14 @@ struct Kept {
 }
 
 impl Log {
-    /// What a slot holds already; it is delivered to whoever asks.
+    /// Returns the event that a slot already holds. Every caller gets it.
     pub fn stored(&self, slot: &Slot) -> Option<Stored> {
         let kept = self.0.lock().unwrap();
         let (place, temp) = kept.slots.get(&slot.to_string())?;
         Some(Stored::earlier(*place as u64, kept.events[*place].clone(), temp.clone()))
     }
 
-    /// Nobody else writes between the read and the write: the log is locked.
+    /// Applies an update. The lock of the log prevents writes between its read and its write.
     pub fn update(&self, slot: &mut Slot, update: &mut Update) -> Result<Stored> {
         let mut kept = self.0.lock().unwrap();
         let deltas = kept.events.iter().rev().map(|event| &event.actions.state_delta);
@@ -65,13 +65,13 @@ impl Log {
         self.0.lock().unwrap().steps.get(key).cloned()
     }
 
-    /// Each call is recorded once.
+    /// Records a call. Panics if the call is already recorded.
     pub fn record(&self, key: String, value: Value) {
         let before = self.0.lock().unwrap().steps.insert(key.clone(), value);
-        assert!(before.is_none(), "{key} was done again");
+        assert!(before.is_none(), "{key} was executed again");
     }
 
-    /// The run waits for as long as there is no answer.
+    /// Returns the answer to a wait, if any.
     pub fn answer_of(&self, waiting: &Waiting) -> Option<Value> {
         let mut kept = self.0.lock().unwrap();
         if !kept.asked.iter().any(|asked| asked.id == waiting.id) {
@@ -82,7 +82,7 @@ impl Log {
         answer
     }
 
-    pub fn asked(&self) -> Vec<String> {
+    pub fn question_ids(&self) -> Vec<String> {
         self.0.lock().unwrap().asked.iter().map(|asked| asked.id.clone()).collect()
     }
 
@@ -127,11 +127,11 @@ impl Log {
 
     pub fn at(&self, places: &[u64]) -> Vec<Stored> {
         let kept = self.0.lock().unwrap();
-        let of = |place: &u64| {
+        let stored_at = |place: &u64| {
             let temp = kept.slots.values().find(|(at, _)| *at as u64 == *place).unwrap().1.clone();
             Stored::earlier(*place, kept.events[*place as usize].clone(), temp)
         };
-        places.iter().map(of).collect()
+        places.iter().map(stored_at).collect()
     }
 
     pub fn count_branch(&self) -> usize {
@@ -145,7 +145,7 @@ impl Log {
     }
 }
 
-/// Every process opens the session as it is in the log, and shares nothing with others.
+/// Each process opens the session from the log and shares no value with others.
 impl SessionStore for Log {
     fn location(&self) -> Location {
         Location::Memory

@@ -1,6 +1,7 @@
-//! The seam for an engine that runs elsewhere, as a distributed one does: every effect is posted over a channel to the
-//! handler that owns the log, each branch runs in a context of its own that is made from JSON, a wait stays pending, and a
-//! run that was killed is executed once more, answered from the log of that engine.
+//! The interface for an engine that runs in other processes, as a distributed one does. Effects are
+//! posted over a channel to the handler that owns the log. Each branch runs in its own context,
+//! which is made from JSON. A wait stays pending. A killed run is executed again and replayed from
+//! the log of that engine.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

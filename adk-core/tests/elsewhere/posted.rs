@@ -1,4 +1,4 @@
-//! The engine that agents see: it owns nothing and posts every effect.
+//! [`Posted`]: the engine that agents see. It owns no data and posts every effect.
 
 use super::log::Log;
 use adk_core::engine::{
@@ -18,7 +18,7 @@ pub enum Effect {
     Commit(Slot, Body, Answer<Stored>),
     Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Value>),
     Wait(Box<Wait>, Answer<Option<Value>>),
-    /// As JSON, which is all that another process gets.
+    /// A branch as JSON, which is all that another process receives.
     Branch(Value, BoxFuture<'static, ()>, Answer<BranchReport>),
     Claim(RunId, ClaimCheck, Answer<ClaimedRun>),
 }
@@ -43,7 +43,7 @@ impl Posted {
         Box::pin(async move {
             match answer.await {
                 Ok(value) if sent => value,
-                // The handler is gone: nothing may happen here after this.
+                // The handler is gone, so this task must not continue.
                 _ => std::future::pending().await,
             }
         })
@@ -130,7 +130,7 @@ impl RemoteBranches for Posted {
         task: BranchTask,
         cancelled: BoxFuture<'static, ()>,
     ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
-        // Every fourth branch runs here, so that both ways meet in one block.
+        // Every fourth branch runs locally, so that local and remote branches meet in one block.
         if self.log.count_branch() % 4 == 3 {
             return None;
         }

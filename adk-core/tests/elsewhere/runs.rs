@@ -1,4 +1,4 @@
-//! The same workflows as in the crash tests, on the engine that runs elsewhere.
+//! The workflows of the crash tests, on an engine whose branches run in other processes.
 
 use super::log::Log;
 use super::serve::Process;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is the same in every run of a workflow: what was said by path, in order.
+/// Contents of all events by path, which every run of a workflow has in common.
 pub type Shape = BTreeMap<String, Vec<Value>>;
 
 pub fn shape<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> Shape {
@@ -26,9 +26,9 @@ pub fn shape<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> Shape {
     shape
 }
 
-/// Where branches were cancelled, how far they had come depends on when.
+/// Removes events of cancelled branches, whose progress depends on timing.
 pub fn comparable(mut shape: Shape, name: &str) -> Shape {
-    if name == "parallel that is left" {
+    if name == "parallel that a branch leaves" {
         shape.retain(|path, _| !path.contains("/p/a"));
     }
     shape
@@ -43,7 +43,7 @@ fn whole(tree: fn() -> Tree) -> Shape {
     })
 }
 
-/// All tasks of a process end with it.
+/// Runs `body` on its own runtime; all tasks end with it, as in a process.
 pub fn in_process<T>(body: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -53,7 +53,7 @@ pub fn in_process<T>(body: impl Future<Output = T>) -> T {
         .block_on(body)
 }
 
-/// Runs a workflow, or goes on with the run; whether it came to its end.
+/// Starts or resumes a run. Returns its events if it finished, and the number of points.
 fn process(log: &Log, tree: fn() -> Tree, at: usize) -> (Option<Vec<Arc<Event>>>, usize) {
     let process = Process::new(log.clone(), tree, at);
     let events = in_process(async {
@@ -70,21 +70,21 @@ fn process(log: &Log, tree: fn() -> Tree, at: usize) -> (Option<Vec<Arc<Event>>>
 }
 
 #[test]
-fn branches_elsewhere_come_back_as_if_they_had_run_here() {
+fn remote_branches_give_the_same_result_as_local_ones() {
     for (name, tree, parallel) in all() {
         let log = Log::default();
         let (events, points) = process(&log, tree, usize::MAX);
         let expected = comparable(whole(tree), name);
         let events = events.unwrap();
-        assert_eq!(comparable(shape(&events), name), expected, "{name}: what the run has seen");
-        assert_eq!(comparable(shape(&log.events()), name), expected, "{name}: what is in the log");
+        assert_eq!(comparable(shape(&events), name), expected, "{name}: events of the stream");
+        assert_eq!(comparable(shape(&log.events()), name), expected, "{name}: events of the log");
         assert_eq!(log.branches() > 0, parallel, "{name}");
         assert!(points > 10, "{name}");
     }
 }
 
 #[test]
-fn a_run_elsewhere_that_is_killed_anywhere_ends_as_if_it_were_not() {
+fn a_killed_remote_run_ends_like_an_uninterrupted_one() {
     let mut kills = 0;
     for (name, tree, _) in all() {
         let expected = comparable(whole(tree), name);
@@ -104,7 +104,7 @@ fn a_run_elsewhere_that_is_killed_anywhere_ends_as_if_it_were_not() {
 }
 
 #[test]
-fn a_wait_in_a_branch_elsewhere_stays_pending_until_there_is_an_answer() {
+fn a_wait_in_a_remote_branch_stays_pending_until_its_answer() {
     fn tree() -> Tree {
         let asks = |name| {
             by(name, move |cx| {
@@ -125,10 +125,10 @@ fn a_wait_in_a_branch_elsewhere_stays_pending_until_there_is_an_answer() {
         let workflow = tree();
         let request = runner.run(&workflow, "go");
         let answering = async {
-            while answers.asked().len() < 2 {
+            while answers.question_ids().len() < 2 {
                 tokio::task::yield_now().await;
             }
-            for id in answers.asked() {
+            for id in answers.question_ids() {
                 answers.answer(&id, json!(true));
             }
             std::future::pending().await
@@ -142,7 +142,7 @@ fn a_wait_in_a_branch_elsewhere_stays_pending_until_there_is_an_answer() {
 }
 
 #[test]
-fn a_branch_elsewhere_ends_with_the_time_of_its_workflow_whatever_became_of_the_run() {
+fn a_remote_branch_ends_with_the_deadline_of_its_workflow() {
     fn tree() -> Tree {
         let hangs = by("a", |cx| Box::pin(cx.step("hangs", std::future::pending())));
         let limits = Limits::NONE.time(Duration::from_secs(5));
@@ -157,20 +157,21 @@ fn a_branch_elsewhere_ends_with_the_time_of_its_workflow_whatever_became_of_the_
     });
     assert_eq!(kind, ErrorKind::BoundsExceeded);
     let task = process.tasks.lock().unwrap().remove(0);
-    let told = in_process(async {
+    let result = in_process(async {
         let branch = process.branch(task, std::future::pending());
         tokio::time::timeout(Duration::from_secs(60), branch).await.expect("it ends")
     });
-    let report = BranchReport::from_value(told["ended"].clone(), Vec::new()).unwrap();
+    let report = BranchReport::from_value(result["ended"].clone(), Vec::new()).unwrap();
     assert_eq!(report.end.unwrap_err().kind(), ErrorKind::BoundsExceeded);
 }
 
-/// Those of the crash tests, and more.
+/// Returns the workflows of the crash tests and additional ones.
 pub fn all() -> impl Iterator<Item = trees::Named> {
     trees::all().into_iter().chain(talks::all()).chain(more())
 }
 
-/// Branches in branches, in rounds, in elements, in workflows and instances of them; one that fails.
+/// Returns workflows with branches in branches, rounds, elements, workflows and instances, and with
+/// one that fails.
 fn more() -> Vec<trees::Named> {
     vec![
         (
@@ -198,7 +199,7 @@ fn more() -> Vec<trees::Named> {
     ]
 }
 
-/// Says which element it stands in, and what was written there before.
+/// Makes an agent that reports its element and the earlier value of its key.
 fn reads_item(name: &'static str) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {

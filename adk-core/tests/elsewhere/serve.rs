@@ -1,4 +1,5 @@
-//! The handler of a run or of a branch: it serves what the agents post, and owns the way to the log.
+//! [`Process`]: the handler of a run or of a branch. It executes posted effects and owns the access
+//! to the log.
 
 use super::log::Log;
 use super::posted::{Effect, Posted, unknown};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, mpsc};
 
-/// A process: it is killed after so many points, wherever they are.
+/// A process that is killed after `at` points of any kind.
 #[derive(Clone)]
 pub struct Process {
     pub log: Log,
@@ -18,7 +19,7 @@ pub struct Process {
     points: Arc<AtomicUsize>,
     at: usize,
     pub killed: Arc<Notify>,
-    /// The branches that were posted.
+    /// Branches that were posted.
     pub tasks: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -45,7 +46,7 @@ impl Process {
         (runner.build().unwrap(), posted)
     }
 
-    /// Serves a run or a branch to its end; gives the places of what it has committed.
+    /// Serves a run or a branch to its end. Returns the places of its committed events.
     pub async fn serve<T: Send + 'static>(
         &self,
         request: RunRequest<'_, T>,
@@ -137,12 +138,14 @@ impl Process {
                 Effect::Branch(task, cancelled, reply) => {
                     own.tasks.lock().unwrap().push(task.clone());
                     tokio::spawn(async move {
-                        let told = own.clone().branch(task, cancelled).await;
-                        let told_places: Vec<u64> = serde_json::from_value(told["places"].clone()).unwrap();
-                        // What it has committed is a part of what this one has.
-                        places.lock().unwrap().extend(&told_places);
+                        let result = own.clone().branch(task, cancelled).await;
+                        let branch_places: Vec<u64> =
+                            serde_json::from_value(result["places"].clone()).unwrap();
+                        // Events that the branch committed are a part of the events of this
+                        // process.
+                        places.lock().unwrap().extend(&branch_places);
                         let joined =
-                            BranchReport::from_value(told["ended"].clone(), own.log.at(&told_places));
+                            BranchReport::from_value(result["ended"].clone(), own.log.at(&branch_places));
                         let _ = reply.send(joined);
                     });
                 }
@@ -158,7 +161,7 @@ impl Process {
         }
     }
 
-    /// A branch, in a process of its own as far as it can tell: all that it gets is JSON, and all that it gives.
+    /// Executes a branch as another process would: input and output are JSON.
     pub fn branch(
         self,
         task: Value,

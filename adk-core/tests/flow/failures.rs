@@ -1,4 +1,5 @@
-//! Disagreements, each kind of them once, with the smallest tree that shows it.
+//! [`Failures`]: disagreements between checker and execution, one example of each kind with its
+//! smallest tree.
 
 use super::judge::accepts;
 use super::shrink::shrink;
@@ -6,7 +7,7 @@ use super::tree::Flow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// After so many there is nothing new.
+/// The maximum number of kinds. Later failures show nothing new.
 const MOST: usize = 200;
 
 #[derive(Default)]
@@ -23,13 +24,13 @@ struct Failure {
 }
 
 impl Failures {
-    /// Adds a tree that fails, made smaller.
+    /// Shrinks a failing tree and adds it.
     pub fn add(&mut self, flow: Flow, why: String, seed: u64, fails: impl Fn(&Flow) -> Option<String>) {
         self.count += 1;
         if self.count > MOST {
             return;
         }
-        // Nested workflows are free of faults, as they are when trees grow.
+        // Nested workflows stay free of faults, as in grown trees.
         let fails =
             |flow: &Flow| fails(flow).filter(|_| flow.definitions().iter().all(|inner| accepts(inner)));
         let (flow, why) = shrink(flow, why, fails);
@@ -47,11 +48,11 @@ impl Failures {
         }
     }
 
-    /// Fails when there are any.
+    /// Panics if there is any failure.
     pub fn none(self) {
         let mut all = String::new();
         for Failure { count, why, seed, text } in self.kinds.values() {
-            writeln!(all, "{count} times: {why}\n{text}again with ADK_SEED={seed} ADK_TREES=1\n").unwrap();
+            writeln!(all, "{count} times: {why}\n{text}repeat with ADK_SEED={seed} ADK_TREES=1\n").unwrap();
         }
         assert!(self.count == 0, "{} trees fail\n\n{all}", self.count);
     }

@@ -1,5 +1,6 @@
-//! Random workflows. Most are nearly right: what is read was mostly written before, and what runs at the same time
-//! mostly keeps apart, so that the border between right and wrong is where the trees are.
+//! Random workflows. Most of them are nearly right: most read keys were written before, and most
+//! concurrent parts use different keys. The trees are therefore close to the border between right
+//! and wrong.
 
 pub mod agents;
 mod blocks;
@@ -10,40 +11,40 @@ use super::random::Random;
 use super::tree::*;
 use std::sync::Arc;
 
-/// The deepest block.
+/// The maximum depth of blocks.
 const DEPTH: u32 = 5;
-/// The most agents.
+/// The maximum number of agents.
 const AGENTS: u64 = 40;
 
 struct Grower {
     random: Random,
     names: u32,
-    /// How many more agents there may be.
+    /// The number of agents that may still be added.
     left: u32,
-    /// One in so many choices is made without looking.
+    /// One in `careful` choices ignores the known keys.
     careful: u64,
     definitions: Vec<Arc<Flow>>,
-    /// Under which names definitions stand.
+    /// Step names of placed definitions.
     placed: Vec<String>,
-    /// What is to come up more often.
+    /// Constructs that should occur more often.
     wanted: Vec<Construct>,
 }
 
-/// What is known at a place.
+/// The facts that are known at a place.
 #[derive(Clone, Default)]
 struct Here {
     depth: u32,
     /// Keys that are probably written.
     known: Vec<Key>,
-    /// Keys that a sibling reads or writes, and those that it writes.
+    /// Keys that a sibling reads or writes.
     touched: Vec<Key>,
     taken: Vec<Key>,
     loops: Vec<String>,
-    /// How many `each` are around.
+    /// The number of enclosing `each` blocks.
     eaches: u32,
 }
 
-/// The workflow of that seed.
+/// Grows the workflow of a seed.
 pub fn grow(seed: u64) -> Flow {
     let mut random = Random::new(seed);
     let careful = [3, 12, 40, 200, 2_000][random.below(5) as usize];
@@ -52,7 +53,7 @@ pub fn grow(seed: u64) -> Flow {
     finish(Grower::new(random, left, careful), false)
 }
 
-/// A small workflow in which these constructs come up often.
+/// Grows a small workflow in which these constructs occur often.
 pub fn grow_around(seed: u64, wanted: &[Construct]) -> Flow {
     let mut random = Random::new(seed);
     let left = 2 + random.below(8) as u32;
@@ -86,12 +87,12 @@ impl Grower {
         Self { random, names: 0, left, careful, definitions, placed, wanted }
     }
 
-    /// Whether one of these is wanted.
+    /// Whether one of these constructs is wanted.
     fn wants(&self, constructs: &[Construct]) -> bool {
         self.wanted.iter().any(|wanted| constructs.contains(wanted))
     }
 
-    /// Once in so many times, or more often if one of these is wanted.
+    /// Returns true once in `one_in` times, or more often if one of these constructs is wanted.
     fn may(&mut self, one_in: u64, constructs: &[Construct]) -> bool {
         if self.wants(constructs) { !self.random.one_in(3) } else { self.random.one_in(one_in) }
     }
@@ -105,7 +106,7 @@ impl Grower {
         self.random.one_in(self.careful)
     }
 
-    /// Adds a definition without faults, to be placed by later ones.
+    /// Adds a definition without faults for later use.
     fn define(&mut self) {
         let name = self.name("flow");
         for _ in 0..4 {
@@ -132,7 +133,7 @@ impl Grower {
             }
             for _ in 0..random.below(most + 1) {
                 let key =
-                    from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
+                    key_from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
                 if !known.contains(&key) && (!has_prefix(key) || random.one_in(3)) {
                     known.push(key);
                     all.push(key);
@@ -229,7 +230,7 @@ impl Grower {
         here.loops.get(at).cloned()
     }
 
-    /// A key to read, if there is one.
+    /// Returns a key to read, if there is one.
     fn read(&mut self, here: &Here, any: bool) -> Option<Key> {
         let free: Vec<_> =
             here.known.iter().filter(|key| any || !here.taken.contains(key)).copied().collect();
@@ -238,16 +239,16 @@ impl Grower {
         }
         let wanted: Vec<_> = free.iter().filter(|key| self.wants(construct_of(key))).copied().collect();
         if !wanted.is_empty() && self.random.one_in(2) {
-            return Some(*self.random.of::<Key>(&wanted));
+            return Some(*self.random.choose::<Key>(&wanted));
         }
-        (!free.is_empty()).then(|| *self.random.of::<Key>(&free))
+        (!free.is_empty()).then(|| *self.random.choose::<Key>(&free))
     }
 
     fn key(&mut self) -> Key {
-        from(&mut self.random, KEYS)
+        key_from(&mut self.random, KEYS)
     }
 
-    /// A key to write.
+    /// Returns a key to write.
     fn written(&mut self, here: &Here) -> Key {
         if self.careless() {
             return self.key();
@@ -260,7 +261,7 @@ impl Grower {
         let keys = PREFIXED.iter().chain(STATES).chain(SECRETS).copied();
         let wanted: Vec<_> = keys.filter(|key| self.wants(construct_of(key))).collect();
         if !wanted.is_empty() && here.eaches == 0 && self.random.one_in(2) {
-            let key = *self.random.of::<Key>(&wanted);
+            let key = *self.random.choose::<Key>(&wanted);
             if !here.touched.contains(&key)
                 && (has_prefix(key) || is_secret(key) || here.known.contains(&key))
             {
@@ -268,17 +269,17 @@ impl Grower {
             }
         }
         for _ in 0..4 {
-            let key = from(&mut self.random, pools);
+            let key = key_from(&mut self.random, pools);
             if !here.touched.contains(&key) {
                 return key;
             }
         }
-        from(&mut self.random, pools)
+        key_from(&mut self.random, pools)
     }
 
     fn nested(&mut self, here: &mut Here) -> Node {
         self.left = self.left.saturating_sub(1);
-        let flow = self.random.of(&self.definitions).clone();
+        let flow = self.random.choose(&self.definitions).clone();
         let name = if self.random.one_in(2) && !self.placed.contains(&flow.name) {
             flow.name.clone()
         } else {
@@ -295,7 +296,7 @@ impl Grower {
             if default && self.random.one_in(16) && self.careless() {
                 nested.reads.push((key, self.like(key, here)));
             } else if !free.is_empty() && (is_missing || self.may(4, &[Construct::WorkflowInstance])) {
-                nested.reads.push((key, self.random.of::<Key>(&free)));
+                nested.reads.push((key, self.random.choose::<Key>(&free)));
             }
         }
         self.placed.push(nested.name.clone());
@@ -316,7 +317,7 @@ impl Grower {
         Node::Nested(nested)
     }
 
-    /// A key to write of the same type.
+    /// Returns a key to write of the same type.
     fn like(&mut self, key: Key, here: &Here) -> Key {
         for _ in 0..8 {
             let other = self.written(here);
@@ -342,7 +343,7 @@ impl Grower {
 const AWAITS: &[Construct] = &[Construct::Await, Construct::AwaitDefault];
 const EACHES: &[Construct] = &[Construct::Each, Construct::EachMax, Construct::EachCut, Construct::EachSkip];
 
-/// The construct that a key is, if it is one.
+/// Returns the construct that a key implies, if any.
 fn construct_of(key: &str) -> &'static [Construct] {
     match key.split_once(':') {
         Some(("user", _)) => &[Construct::User],
@@ -355,7 +356,7 @@ fn construct_of(key: &str) -> &'static [Construct] {
 }
 
 impl Grower {
-    /// The keys without which what is wanted cannot be.
+    /// Returns the keys that the wanted constructs need.
     fn wanted_keys(&self) -> Vec<Key> {
         let mut keys = Vec::new();
         keys.extend(self.wants(EACHES).then_some("l1"));
@@ -364,12 +365,12 @@ impl Grower {
         keys
     }
 
-    /// A kind of a step that is wanted, or of one that has it inside.
+    /// Returns a wanted kind of step, or a kind that contains one.
     fn wanted_kind(&mut self, here: &Here) -> Option<u64> {
         if self.wanted.is_empty() || self.random.one_in(4) {
             return None;
         }
-        let wanted = *self.random.of(&self.wanted);
+        let wanted = *self.random.choose(&self.wanted);
         Some(match wanted {
             Construct::Sequence => 8,
             Construct::Parallel | Construct::First | Construct::ParallelSkip => 9,
@@ -391,13 +392,13 @@ impl Grower {
     }
 }
 
-/// Whether a key is a list behind the `each` that writes it.
+/// Whether a key is a list after the `each` that writes it.
 fn is_note(key: &Key) -> bool {
     NOTES.contains(key) || DEEP_NOTES.contains(key)
 }
 
-/// A key of one of these pools.
-fn from(random: &mut Random, pools: &[&'static [Key]]) -> Key {
+/// Returns a key of one of these pools.
+fn key_from(random: &mut Random, pools: &[&'static [Key]]) -> Key {
     let pool = pools[random.below(pools.len() as u64) as usize];
     pool[random.below(pool.len() as u64) as usize]
 }

@@ -1,4 +1,4 @@
-//! What the checker says of a workflow beside what can happen in it.
+//! Compares the findings of the checker with the possible executions of a workflow.
 
 use super::grow::agents::waits;
 use super::reference::{EXACT, Found, Relaxed, look};
@@ -8,45 +8,45 @@ use adk_core::check::{Diagnostic, faults};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the two compare.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// The checker finds nothing.
+    /// Whether the checker finds nothing.
     pub is_accepted: bool,
-    /// Nothing goes wrong in any execution.
+    /// Whether no execution fails.
     pub is_sound: bool,
-    /// Why the checker says more than what happens, and how often.
+    /// The rules that explain findings without a failing execution, and their frequencies.
     pub rules: BTreeMap<&'static str, usize>,
-    /// How many faults there are of each check.
+    /// The number of faults of each check.
     pub checks: BTreeMap<&'static str, usize>,
 }
 
-/// The rules that make the checker stricter than what can happen, each with the relaxation that stands for it.
+/// The rules that make the checker stricter than the executions, each with its relaxation.
 const RULES: &[(&str, Relaxed)] = &[
     (
-        "an agent that may end a loop may do so before its own write (rule 4)",
+        "an agent that may end a loop may end it before its own write (rule 4)",
         Relaxed { early_exits: true, ..EXACT },
     ),
     (
-        "code that never runs races and exits like any other (rule 5 is of keys)",
+        "unreachable code counts for races and exits (rule 5 covers keys only)",
         Relaxed { dead_code: true, ..EXACT },
     ),
-    ("a `state` of a nested workflow is read by it", Relaxed { states_are_read: true, ..EXACT }),
+    ("a nested workflow reads its `state` keys", Relaxed { states_are_read: true, ..EXACT }),
     (
-        "an output of a nested workflow is written by it, also when it is there from the start",
+        "a nested workflow writes its outputs, even those that exist from the start",
         Relaxed { outputs_are_written: true, ..EXACT },
     ),
     (
-        "a `state` of a nested workflow is not declared by the one around",
+        "the enclosing workflow does not declare a `state` key of a nested workflow",
         Relaxed { states_inside: true, ..EXACT },
     ),
     (
-        "what a nested workflow writes to the session is written perhaps",
+        "writes of a nested workflow to the session are conditional",
         Relaxed { session_perhaps: true, ..EXACT },
     ),
-    ("a renaming says that the key is there, so that something in the workflow has to write it", RENAMINGS),
+    ("a renaming claims that the key exists, so the workflow must write it", RENAMINGS),
     ("rounds are not counted", Relaxed { more_rounds: true, ..EXACT }),
-    ("several of these together", ALL),
+    ("several of these rules together", ALL),
 ];
 const RENAMINGS: Relaxed = Relaxed { renamings_count: true, ..EXACT };
 const ALL: Relaxed = Relaxed {
@@ -66,42 +66,43 @@ pub fn accepts(flow: &Flow) -> bool {
     faults(&spec(flow, &store)).is_empty()
 }
 
-/// Compares them; an error is a disagreement that no rule explains.
+/// Compares checker and executions. An error is a disagreement that no rule explains.
 pub fn judge(flow: &Flow) -> Result<Verdict, String> {
     let store = Store::default();
     let spec = spec(flow, &store);
-    let told: Vec<_> = faults(&spec).into_iter().map(Told::new).collect();
+    let reports: Vec<_> = faults(&spec).into_iter().map(Reported::new).collect();
     let found = look(flow, EXACT);
-    // Two keys of a nested workflow that were made one are refused around it.
-    let made_one = told
-        .iter()
-        .any(|told| told.check == "field-unknown" || told.message.contains(", and also uses the key `"));
+    // Renaming two keys of a nested workflow to one key is an error of the enclosing workflow.
+    let made_one = reports.iter().any(|reports| {
+        reports.check == "field-unknown" || reports.message.contains(", and also uses the key `")
+    });
     for (key, what) in &found.inside {
-        if !made_one && !told.iter().any(|told| told.is_of(key)) {
-            return Err(format!("nothing was said of a nested workflow, but {what}"));
+        if !made_one && !reports.iter().any(|reports| reports.is_of(key)) {
+            return Err(format!("nothing is reported for a nested workflow, but {what}"));
         }
     }
-    missed(&found, &told)?;
-    let kept = kept(flow);
-    if let Some(key) = kept.iter().find(|key| !told.iter().any(|told| told.is_of(key))) {
-        return Err(format!("nothing is said of `{key}`, which a workflow inside keeps in the session"));
+    missed(&found, &reports)?;
+    let kept = undeclared_states(flow);
+    if let Some(key) = kept.iter().find(|key| !reports.iter().any(|reports| reports.is_of(key))) {
+        return Err(format!("nothing is reported for `{key}`, which a workflow inside keeps in the session"));
     }
-    // What is refused by this rule is so wherever it applies.
-    missed(&look(flow, RENAMINGS), &told)?;
-    let (is_accepted, is_sound) = (told.is_empty(), found == Found::default());
+    // A fault by this rule must be reported wherever the rule applies.
+    missed(&look(flow, RENAMINGS), &reports)?;
+    let (is_accepted, is_sound) = (reports.is_empty(), found == Found::default());
     let mut verdict = Verdict { is_accepted, is_sound, ..Verdict::default() };
     let relaxed: Vec<_> = RULES.iter().map(|_| OnceCell::new()).collect();
-    let mut explain = |told: &Told, holds: &dyn Fn(&Found) -> bool| -> Result<(), String> {
-        if told.check == "wait-in-tool" && waits_in_tool(flow) {
+    let mut explain = |reports: &Reported, holds: &dyn Fn(&Found) -> bool| -> Result<(), String> {
+        if reports.check == "wait-in-tool" && waits_in_tool(flow) {
             return Ok(());
         }
-        let is_kept = told.check == "key-duplicate" && kept.iter().any(|key| told.is_of(key));
+        let is_kept = reports.check == "key-duplicate" && kept.iter().any(|key| reports.is_of(key));
         if is_kept || holds(&found) {
             return Ok(());
         }
-        if made_one && (told.check == "field-unknown" || told.message.contains(", and also uses the key `")) {
-            *verdict.rules.entry("two keys that a nested workflow uses may not get one name").or_default() +=
-                1;
+        if made_one
+            && (reports.check == "field-unknown" || reports.message.contains(", and also uses the key `"))
+        {
+            *verdict.rules.entry("two keys of a nested workflow must not get one name").or_default() += 1;
             return Ok(());
         }
         for ((rule, relax), cell) in RULES.iter().zip(&relaxed) {
@@ -110,19 +111,19 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
                 return Ok(());
             }
         }
-        Err(format!("no rule explains: {}", told.message))
+        Err(format!("no rule explains: {}", reports.message))
     };
-    for told in &told {
-        explain(told, &|found| told.holds(found))?;
-        explain(told, &|found| told.is_the_right_word(found))?;
+    for reports in &reports {
+        explain(reports, &|found| reports.holds(found))?;
+        explain(reports, &|found| reports.is_right_check(found))?;
     }
-    for told in &told {
-        *verdict.checks.entry(told.check).or_default() += 1;
+    for reports in &reports {
+        *verdict.checks.entry(reports.check).or_default() += 1;
     }
     Ok(verdict)
 }
 
-/// Whether something waits in a workflow that is a tool.
+/// Whether any step waits in a workflow that is a tool.
 pub fn waits_in_tool(flow: &Flow) -> bool {
     let mut found = flow.definitions().iter().any(|inner| waits_in_tool(inner));
     flow.each(&mut |node| {
@@ -131,8 +132,8 @@ pub fn waits_in_tool(flow: &Flow) -> bool {
     found
 }
 
-/// The keys of a workflow that a workflow inside of it declares as `state`, and it does not.
-fn kept(flow: &Flow) -> BTreeSet<Key> {
+/// Returns the keys that a nested workflow declares as `state` but this workflow does not.
+fn undeclared_states(flow: &Flow) -> BTreeSet<Key> {
     let mut own: BTreeSet<_> = flow.inputs.iter().map(|(key, _)| *key).chain(flow.lets.clone()).collect();
     own.extend(all_written(&flow.body).iter().chain(&flow.outputs));
     own.extend(touched(&flow.body));
@@ -140,7 +141,8 @@ fn kept(flow: &Flow) -> BTreeSet<Key> {
     inside.filter(|key| own.contains(key) && !has_prefix(key) && !flow.states.contains(key)).collect()
 }
 
-/// The keys that nodes read, but for items, and the items that what is inside declares as `state`.
+/// Returns the keys that nodes read, except items, and the items that nested workflows declare as
+/// `state`.
 fn touched(nodes: &[Node]) -> Vec<Key> {
     let mut keys = Vec::new();
     for node in nodes {
@@ -175,16 +177,16 @@ fn touched(nodes: &[Node]) -> Vec<Key> {
     keys
 }
 
-/// A fault, taken apart.
-struct Told {
+/// A fault with its parsed parts.
+struct Reported {
     check: &'static str,
     node: String,
-    /// The key, or the loop that an exit is for.
+    /// The key, or the loop that an exit targets.
     name: Option<String>,
     message: String,
 }
 
-impl Told {
+impl Reported {
     fn new(fault: Diagnostic) -> Self {
         let before: &[&str] = match fault.check.name() {
             "key-missing" | "key-maybe-missing" | "key-race" => &[" reads `", " writes `"],
@@ -199,12 +201,12 @@ impl Told {
         Self { check: fault.check.name(), node: fault.node, name, message: fault.message }
     }
 
-    /// Whether it is one that is said once per key.
+    /// Whether the fault is one that is reported once for this key.
     fn is_of(&self, key: &str) -> bool {
         self.check != "exit-outside-loop" && self.name.as_deref() == Some(key)
     }
 
-    /// Whether it happens.
+    /// Whether some execution shows the fault.
     fn holds(&self, found: &Found) -> bool {
         let name = self.name.as_deref();
         match self.check {
@@ -215,14 +217,14 @@ impl Told {
             "exit-outside-loop" => {
                 found.outside.iter().any(|(step, to)| *step == self.node && to.as_deref() == name)
             }
-            // Types are not what this test is about.
+            // This test does not cover types.
             "key-type" => true,
             _ => false,
         }
     }
 
-    /// Whether of `key-missing`, `key-maybe-missing` and `key-race` it is the right one.
-    fn is_the_right_word(&self, found: &Found) -> bool {
+    /// Whether the fault is the right one of `key-missing`, `key-maybe-missing` and `key-race`.
+    fn is_right_check(&self, found: &Found) -> bool {
         let ever = found.unwritten.get(&self.place()).copied();
         let name = self.name.as_deref();
         let contested = found.contested.iter().any(|(key, reader)| name == Some(key) && *reader == self.node);
@@ -233,7 +235,7 @@ impl Told {
         }
     }
 
-    /// The step and the key.
+    /// Returns the step and the key.
     fn place(&self) -> (String, &'static str) {
         let key =
             KEYS.iter().chain([&OWN, &&[ERROR][..]]).flat_map(|keys| keys.iter()).find(|key| self.is_of(key));
@@ -241,34 +243,35 @@ impl Told {
     }
 }
 
-/// What happens and is not told: one message per key is enough.
-fn missed(found: &Found, told: &[Told]) -> Result<(), String> {
-    let is_told = |key: &str| told.iter().any(|told| told.is_of(key));
+/// Returns the first failure without a report. One report per key is enough.
+fn missed(found: &Found, reports: &[Reported]) -> Result<(), String> {
+    let is_reported = |key: &str| reports.iter().any(|reports| reports.is_of(key));
     for (step, key) in found.unwritten.keys() {
-        if !is_told(key) {
-            return Err(format!("nothing is said of `{step}`, which may read `{key}` unwritten"));
+        if !is_reported(key) {
+            return Err(format!("nothing is reported for `{step}`, which may read `{key}` unwritten"));
         }
     }
     for (key, one, other) in &found.races {
-        if !is_told(key) {
-            return Err(format!("nothing is said of `{one}` and `{other}`, which race for `{key}`"));
+        if !is_reported(key) {
+            return Err(format!("nothing is reported for `{one}` and `{other}`, which race for `{key}`"));
         }
     }
     for key in &found.outputs {
-        if !is_told(key) {
-            return Err(format!("nothing is said of the output `{key}`, which may be unwritten"));
+        if !is_reported(key) {
+            return Err(format!("nothing is reported for the output `{key}`, which may be unwritten"));
         }
     }
     for name in &found.endless {
-        if !told.iter().any(|told| told.check == "loop-endless" && told.node == *name) {
-            return Err(format!("nothing is said of `{name}`, which never ends"));
+        if !reports.iter().any(|reports| reports.check == "loop-endless" && reports.node == *name) {
+            return Err(format!("nothing is reported for `{name}`, which never ends"));
         }
     }
     for (step, to) in &found.outside {
-        let is_it =
-            |told: &&Told| told.check == "exit-outside-loop" && told.node == *step && told.name == *to;
-        if !told.iter().any(|told| is_it(&told)) {
-            return Err(format!("nothing is said of `{step}`, which ends a loop outside of one"));
+        let is_it = |reports: &&Reported| {
+            reports.check == "exit-outside-loop" && reports.node == *step && reports.name == *to
+        };
+        if !reports.iter().any(|reports| is_it(&reports)) {
+            return Err(format!("nothing is reported for `{step}`, which ends a loop outside of one"));
         }
     }
     Ok(())

@@ -1,16 +1,18 @@
-//! The proof that the checker of the flow is right: random workflows, all that can happen in them, and what the checker
-//! says.
+//! Validates the flow checker: random workflows, all their possible executions, and the findings of
+//! the checker.
 //!
-//! - Nothing goes wrong in any execution without the checker having said so. Where it says more than can go wrong, a
-//!   rule of the checker explains it. What can happen, [`reference`] knows.
-//! - What the checker accepts runs in the real runtime, whatever agents do and whoever comes first. What goes wrong in
-//!   workflows that it rejects, the reference has foreseen. The executions are those of [`real`].
-//! - What the checker accepts does what an interpreter says, with real models, tools, handovers and waits, for each pair of
-//!   constructs: [`pairs`].
+//! - The checker reports every failure of any execution. Where it reports more, a rule of the
+//!   checker explains the report. [`reference`] knows the possible executions.
+//! - Accepted workflows run in the real runtime, with any behavior of agents and any order of
+//!   branches. The reference predicts the failures of rejected workflows. [`real`] runs the
+//!   executions.
+//! - Accepted workflows behave as an interpreter says, with real models, tools, handovers and
+//!   waits, for each pair of constructs: [`pairs`].
 //!
-//! `ADK_TREES` says how many trees there are (5,000), `ADK_SEED` the first of them (1; it is printed), `ADK_EXECUTIONS` how many
-//! executions of each are run one by one, and as many by chance if there are more (5). The full run: `ADK_TREES=100000
-//! ADK_EXECUTIONS=20 cargo test --release -p adk-workflow-core --test flow -- --nocapture`.
+//! `ADK_TREES` sets the number of trees (5,000), and `ADK_SEED` the first seed (1; it is printed).
+//! `ADK_EXECUTIONS` sets how many executions of each tree run systematically, and how many more at
+//! random (5). The full run: `ADK_TREES=100000 ADK_EXECUTIONS=20 cargo test --release -p
+//! adk-workflow-core --test flow -- --nocapture`.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,
@@ -48,14 +50,14 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// The trees of this run.
+/// Returns the seeds of this run.
 fn seeds() -> Range<u64> {
-    // The same trees in every plain run: one that fails has failed because of what was changed.
+    // Plain runs use fixed trees, so a failure is caused by a change.
     let first = number("ADK_SEED").unwrap_or(1);
     first..first + number("ADK_TREES").unwrap_or(5_000)
 }
 
-/// Says it also when the test passes.
+/// Prints a text even if the test passes.
 fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -70,7 +72,7 @@ fn head(what: &str, seeds: &Range<u64>, accepted: u64, begin: Instant) -> String
 }
 
 #[test]
-fn the_checker_says_what_can_happen() {
+fn the_checker_reports_every_possible_failure() {
     let (seeds, begin) = (seeds(), Instant::now());
     let (mut accepted, mut sound, mut agents, mut good) = (0, 0, 0, 0);
     let (mut rules, mut checks) = (BTreeMap::new(), BTreeMap::new());
@@ -79,7 +81,7 @@ fn the_checker_says_what_can_happen() {
         let flow = grow(seed);
         let size = flow.agents();
         agents += size;
-        let Verdict { is_accepted, is_sound, rules: more, checks: told } = match judge(&flow) {
+        let Verdict { is_accepted, is_sound, rules: more, checks: counted } = match judge(&flow) {
             Ok(verdict) => verdict,
             Err(why) => {
                 failures.add(flow, why, seed, |flow| judge(flow).err());
@@ -90,19 +92,18 @@ fn the_checker_says_what_can_happen() {
         good += if is_accepted { size } else { 0 };
         sound += u64::from(is_sound);
         more.into_iter().for_each(|(rule, n)| *rules.entry(rule).or_insert(0) += n);
-        told.into_iter().for_each(|(check, n)| *checks.entry(check).or_insert(0) += n);
+        counted.into_iter().for_each(|(check, n)| *checks.entry(check).or_insert(0) += n);
     }
     let mut text = head("reference", &seeds, accepted, begin);
-    writeln!(text, "  {agents} agents, {good} in accepted trees; in {sound} trees nothing can go wrong")
-        .unwrap();
+    writeln!(text, "  {agents} agents, {good} in accepted trees; {sound} trees cannot fail").unwrap();
     checks.iter().for_each(|(check, count)| writeln!(text, "  {count:8} {check}").unwrap());
-    writeln!(text, "  said although it cannot happen, because").unwrap();
+    writeln!(text, "  reported although it cannot happen, because").unwrap();
     rules.iter().for_each(|(rule, count)| writeln!(text, "  {count:8} {rule}").unwrap());
     say(&text);
     failures.none();
 }
 
-/// What never grows is not tested.
+/// Asserts that every construct occurs, because absent ones are not tested.
 #[test]
 fn everything_grows() {
     let mut grown = BTreeMap::new();
@@ -116,7 +117,7 @@ fn everything_grows() {
             Node::Run(agent) => {
                 see("exit", agent.exit);
                 see("exit by name", !agent.leaves.is_empty());
-                see("exit behind the write", agent.exit && agent.writes_first);
+                see("exit after the write", agent.exit && agent.writes_first);
                 see("transfer", !agent.targets.is_empty());
                 see("tool", !agent.tools.is_empty());
                 see("model", agent.model);
@@ -125,7 +126,7 @@ fn everything_grows() {
                 see("read and written by a tool", agent.reads.iter().any(|read| is_written(read.key)));
                 see("agent as a tool", !agent.helpers.is_empty());
                 see("workflow as a tool", !agent.flows.is_empty());
-                see("below an agent below", agent.below().iter().any(|agent| !agent.is_alone()));
+                see("nested subagent", agent.below().iter().any(|agent| !agent.is_alone()));
                 see(
                     "below an instance",
                     agent.below().iter().any(|below| below.reads.iter().any(|read| read.own.is_some())),
@@ -157,12 +158,12 @@ fn everything_grows() {
             Node::Nothing => see("an arm that does nothing", true),
             Node::Block(block) => match block.kind {
                 _ if block.skippable => see("a block that a callback may skip", true),
-                Kind::Parallel { .. } if block.skip => see("parallel that leaves out what fails", true),
-                Kind::Each { .. } if block.skip => see("each that leaves out what fails", true),
+                Kind::Parallel { .. } if block.skip => see("parallel that skips failed branches", true),
+                Kind::Each { .. } if block.skip => see("each that skips failed elements", true),
                 Kind::Sequence => see("sequence", true),
                 Kind::Parallel { limit, first } => {
                     see("parallel", limit.is_none());
-                    see("parallel that the first wins", first);
+                    see("parallel(first)", first);
                 }
                 Kind::Try { .. } => see("try", true),
                 Kind::Else => see("else", true),
@@ -170,7 +171,7 @@ fn everything_grows() {
                 Kind::Each { max, .. } => {
                     see("each", true);
                     see("each with `max`", matches!(max, Some((_, Over::Fail))));
-                    see("each that is cut", matches!(max, Some((_, Over::Cut))));
+                    see("each that omits elements over `max`", matches!(max, Some((_, Over::Cut))));
                 }
                 Kind::Loop { max, until } => {
                     see("loop with `max`", max.is_some());
@@ -185,7 +186,7 @@ fn everything_grows() {
 }
 
 #[test]
-fn what_the_checker_accepts_runs() {
+fn accepted_workflows_run() {
     let (seeds, begin) = (seeds(), Instant::now());
     let (mut accepted, mut executions, mut turns, mut wrong) = (0, 0, 0, 0);
     let (mut answered, mut expired, mut whole, mut by_elements) = (0, 0, 0, 0);
@@ -210,20 +211,18 @@ fn what_the_checker_accepts_runs() {
     let mut text = head("runtime", &seeds, accepted, begin);
     writeln!(
         text,
-        "  {executions} executions with {turns} turns of agents; of {whole} trees all that there are"
+        "  {executions} executions with {turns} turns of agents; {whole} trees ran all their executions"
     )
     .unwrap();
-    writeln!(text, "  {answered} times an `await` was answered, {expired} times nobody did so in time")
-        .unwrap();
+    writeln!(text, "  {answered} `await` steps were answered, {expired} timed out").unwrap();
     writeln!(
         text,
-        "  {by_elements} loops went on since no list that was to end them had an element, or nothing failed"
+        "  {by_elements} loops continued because their exits are in an empty `each` or an unused `else`"
     )
     .unwrap();
-    // With many of them, exits inside of an `each` or an `else` would end nothing.
-    assert!(by_elements <= 1 + (seeds.end - seeds.start) as usize / 20_000, "{by_elements} loops went on");
-    writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")
-        .unwrap();
+    // With many such loops, exits inside an `each` or an `else` would have no effect.
+    assert!(by_elements <= 1 + (seeds.end - seeds.start) as usize / 20_000, "{by_elements} loops continued");
+    writeln!(text, "  {wrong} rejected trees failed, as the reference predicted").unwrap();
     say(&text);
     failures.none();
 }

@@ -1,5 +1,5 @@
-//! Every pair of constructs: workflows that the checker accepts run on the real runtime, with real models, tools and waits,
-//! and what they do is what a recursive interpreter says.
+//! Every pair of constructs: workflows that the checker accepts run on the real runtime, with real
+//! models, tools and waits, and behave as a recursive interpreter says.
 
 mod actor;
 mod blocks;
@@ -27,7 +27,7 @@ use adk_core::{CallbackContext, Event, Plugin, Result as Ran, RunConfig, RunEnd,
 use construct::{Pair, Place, pairs};
 use interpret::{Choices, Ended, Interpreter, Names};
 use log::{Inner, Log};
-use refused::{Why, refused};
+use refused::{Why, row_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -38,7 +38,7 @@ use table::Table;
 use tokio::runtime::Runtime;
 use wired::{Builder, Tree};
 
-/// Writes down all events, also those of runs inside of calls.
+/// A plugin that records all events, including those of runs inside calls.
 #[derive(Clone, Default)]
 struct Capture(Arc<Mutex<Vec<Arc<Event>>>>);
 
@@ -73,22 +73,22 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
     let mut ran = BTreeSet::new();
     let mut state = discards::State::new();
     for round in 0..2 {
-        // Those of a run are gone with it.
-        let given: BTreeSet<_> =
+        // The `temp:` keys of a run do not outlive it.
+        let initial: BTreeSet<_> =
             states.iter().copied().filter(|key| round == 0 || key.starts_with("temp:")).collect();
-        let given = &given;
-        let (events, end) = runtime.block_on(drive(&handle, &tree, given, seed));
+        let initial = &initial;
+        let (events, end) = runtime.block_on(drive(&handle, &tree, initial, seed));
         if events.len() == MOST_EVENTS {
             return Ok(BTreeSet::new());
         }
-        for key in given {
+        for key in initial {
             state.insert((*key).to_owned(), plan::value(seed, "state", key));
         }
         let captured = std::mem::take(&mut *capture.0.lock().unwrap());
-        let (inner, _) = Inner::of(&captured, &names.tools, 0);
+        let (inner, _) = Inner::split(&captured, &names.tools, 0);
         let log = Log::new(events, state, &names.workflows);
-        let more = compare(flow, seed, (&log, &inner), (&names, given), end)
-            .map_err(|why| format!("run {round}: {why}\n{}", shown(&log, &captured)))?;
+        let more = compare(flow, seed, (&log, &inner), (&names, initial), end)
+            .map_err(|why| format!("run {round}: {why}\n{}", to_text(&log, &captured)))?;
         ran.extend(more);
         state = log.states.last().cloned().unwrap_or_default();
         state
@@ -101,13 +101,13 @@ fn compare(
     flow: &Flow,
     seed: u64,
     (log, inner): (&Log, &Inner),
-    (names, given): (&Names, &BTreeSet<&'static str>),
+    (names, initial): (&Names, &BTreeSet<&'static str>),
     end: Result<RunEnd<()>, String>,
 ) -> Result<BTreeSet<Place>, String> {
     let (mut choices, mut first) = (Choices::default(), None);
     for _ in 0..1024 {
         let run = Interpreter::new(seed, log, inner.clone(), names, &mut choices);
-        let differs = match (run.root(flow, given), &end) {
+        let differs = match (run.root(flow, initial), &end) {
             (Ok((Ended::Through, ran)), Ok(RunEnd::Finished(_))) => return Ok(ran),
             (Ok((Ended::Failed, ran)), Err(error)) if is_planned(error) => return Ok(ran),
             (Ok((ended, _)), end) => format!("{ended:?}, but {end:?}"),
@@ -119,8 +119,8 @@ fn compare(
             break;
         }
     }
-    // The checker knows that only an exit ends a loop without `max`. Where the test itself ends one, steps run that
-    // nothing can reach, and keys have no value that an exit guarantees.
+    // The checker knows that only an exit ends a loop without `max`. Where the test itself ends
+    // one, unreachable steps run, and keys that an exit guarantees have no value.
     if choices.is_cut_off { Ok(BTreeSet::new()) } else { Err(first.unwrap_or_default()) }
 }
 
@@ -128,8 +128,8 @@ fn is_planned(error: &str) -> bool {
     error.contains("as planned") || error.contains(" elements, its `max`, ")
 }
 
-/// The interpreter keeps the state after each event, so programs with more events are left out: blocks that nest
-/// multiply.
+/// The maximum number of events. The interpreter keeps the state after each event, and nested
+/// blocks multiply.
 const MOST_EVENTS: usize = 400;
 
 async fn drive(
@@ -176,7 +176,7 @@ fn look(flow: &'static Flow, agents: &mut BTreeMap<String, &'static Agent>, name
     });
 }
 
-fn shown(log: &Log, captured: &[Arc<Event>]) -> String {
+fn to_text(log: &Log, captured: &[Arc<Event>]) -> String {
     let line = |event: &Arc<Event>| {
         let delta: Vec<_> =
             event.actions.state_delta.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -200,11 +200,11 @@ fn shown(log: &Log, captured: &[Arc<Event>]) -> String {
 }
 
 fn is_right(flow: &Flow) -> bool {
-    // The tools of an agent that is no step are checked where that is declared.
+    // Tools of an agent that is not a step are checked at their declaration.
     !waits_in_tool(flow) && accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner))
 }
 
-/// A workflow that the checker accepts: any, or one with that pair.
+/// Grows a workflow that the checker accepts, with or without a given pair.
 fn right(seed: u64, wanted: Option<Pair>) -> Option<Flow> {
     for n in 0..if wanted.is_some() { 16 } else { 8 } {
         let seed = seed.wrapping_mul(64).wrapping_add(n);
@@ -220,18 +220,18 @@ fn right(seed: u64, wanted: Option<Pair>) -> Option<Flow> {
     None
 }
 
-/// The seeds of this run: other ones each day, unless `ADK_SEED` says which.
+/// Returns the seeds of this run, which differ each day unless `ADK_SEED` is set.
 fn seeds(most: u64) -> Range<u64> {
     let day = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() / 86_400;
     let first = crate::number("ADK_SEED").unwrap_or(day * 1_000_000);
     first..first + crate::number("ADK_TREES").unwrap_or(most)
 }
 
-/// So many programs have to have run with each pair, where there are so many in all.
+/// The required number of programs with each pair, where enough programs exist.
 const ENOUGH: u32 = 50;
 const LONG: u64 = 150_000;
 
-/// The pair that all workflows are to have: `ADK_PAIR=Inside/Break/Loop`, as a failure says it.
+/// Returns the pair of `ADK_PAIR`, for example `Inside/Break/Loop` as in a failure message.
 fn given_pair() -> Option<Pair> {
     let text = std::env::var("ADK_PAIR").ok()?;
     Some(table::all().find(|pair| named(*pair) == text).unwrap())
@@ -241,7 +241,7 @@ fn named((relation, one, other): Pair) -> String {
     format!("{relation:?}/{one:?}/{other:?}")
 }
 
-/// What the threads of a run share.
+/// Data that the threads of a run share.
 #[derive(Default)]
 struct Shared {
     table: Table,
@@ -249,25 +249,28 @@ struct Shared {
     played: u64,
 }
 
-/// Plays the workflows of some seeds, most of them with a pair that has come up seldom.
+/// Plays the workflows of some seeds, most of them with a rare pair.
 fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let given = given_pair();
+    let initial = given_pair();
     loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
         if seed >= end {
             return;
         }
         let rarest = || shared.lock().unwrap().table.rarest(possible, &mut Random::new(seed));
-        let wanted = given.or_else(|| (!seed.is_multiple_of(8)).then(rarest));
+        let wanted = initial.or_else(|| (!seed.is_multiple_of(8)).then(rarest));
         let Some(flow) = right(seed, wanted) else { continue };
         let played = play(&flow, seed, &runtime);
         let mut shared = shared.lock().unwrap();
         shared.played += 1;
         match played {
             Ok(pairs) => {
-                let wrong: Vec<_> = pairs.iter().filter(|pair| refused(**pair).is_some()).collect();
-                assert!(wrong.is_empty(), "seed {seed}: {wrong:?} cannot be, but have run:\n{flow}");
+                let wrong: Vec<_> = pairs.iter().filter(|pair| row_of(**pair).is_some()).collect();
+                assert!(
+                    wrong.is_empty(),
+                    "seed {seed}: {wrong:?} should be impossible, but have run:\n{flow}"
+                );
                 shared.table.add(&pairs);
             }
             Err(why) => {
@@ -284,10 +287,10 @@ fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared
 #[test]
 fn pairs_run_as_the_interpreter_says() {
     let begin = Instant::now();
-    let possible: Vec<_> = table::all().filter(|pair| refused(*pair).is_none()).collect();
+    let possible: Vec<_> = table::all().filter(|pair| row_of(*pair).is_none()).collect();
     let (seeds, shared) = (seeds(500), Mutex::<Shared>::default());
     let is_long = crate::number("ADK_TREES").is_some();
-    // One thread chooses the same pairs each time.
+    // One thread always chooses the same pairs.
     let threads =
         if is_long { std::thread::available_parallelism().map_or(1, |count| count.get()) } else { 1 };
     let next = AtomicU64::new(seeds.start);
@@ -316,23 +319,23 @@ fn pairs_run_as_the_interpreter_says() {
     assert!(trees < LONG || rare.is_empty(), "{rare:?}");
 }
 
-/// What the table says of checks holds: the smallest workflow with each such pair is refused by it.
+/// Checks the claims of the table: the check refuses the smallest workflow with each such pair.
 #[test]
 fn pairs_that_a_check_refuses_are_refused() {
     let mut count = 0;
     for pair in table::all() {
-        let Some(Why::Check(check)) = refused(pair).map(|row| row.why) else { continue };
+        let Some(Why::Check(check)) = row_of(pair).map(|row| row.why) else { continue };
         let flow = refused::example(pair);
         assert!(pairs(&flow, &|_| true).contains(&pair), "{pair:?} is not in\n{flow}");
         let all = flow.definitions().into_iter().chain([Arc::new(flow.clone())]);
         let refusing: BTreeSet<_> = all.flat_map(|flow| checks(&flow)).collect();
-        assert!(refusing.contains(check), "{pair:?} is let pass in\n{flow}");
+        assert!(refusing.contains(check), "{pair:?} is accepted in\n{flow}");
         count += 1;
     }
     assert!(count > 20, "{count}");
 }
 
-/// The checks that refuse a workflow.
+/// Returns the checks that refuse a workflow.
 fn checks(flow: &Flow) -> Vec<&'static str> {
     let store = Store::default();
     faults(&spec(flow, &store)).into_iter().map(|fault| fault.check.name()).collect()

@@ -1,4 +1,4 @@
-//! Numbers that are the same on every machine.
+//! Random numbers that are the same on every machine.
 
 #[derive(Clone, Debug)]
 pub struct Random(u64);
@@ -8,7 +8,7 @@ impl Random {
         Self(seed)
     }
 
-    /// SplitMix64.
+    /// Returns the next number (SplitMix64).
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,8 +24,8 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// One of these.
-    pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    /// Returns a random element.
+    pub fn choose<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len() as u64) as usize]
     }
 }

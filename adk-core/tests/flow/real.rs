@@ -1,6 +1,6 @@
-//! What happens when a workflow really runs: its tree is wired by hand and run by the runtime, with agents that follow
-//! a script. All that is left open (who comes first, who exits, which arm, how many elements, what is written of what
-//! is written perhaps) is chosen, and everything that goes wrong is seen.
+//! Real executions: the tree of a workflow is wired by hand and run by the runtime, with scripted
+//! agents. All open decisions (order, exits, arms, numbers of elements, conditional writes) are
+//! chosen, and every failure is recorded.
 
 mod agent;
 mod choices;
@@ -16,54 +16,55 @@ use choices::Choices;
 use drive::play;
 use std::collections::BTreeSet;
 
-/// What goes wrong in an execution.
+/// A failure of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wrong {
-    /// An agent, or a block, reads a key that is not there; `None` where an error does not say which key.
+    /// An agent or a block reads a missing key; `None` if the error does not name it.
     Unwritten { step: String, key: Option<String> },
-    /// Two branches, or two elements, touch a key, and one of them writes.
+    /// Two branches or elements access one key, and one of them writes.
     Race { key: String },
-    /// An output is not there at the end.
+    /// An output is missing at the end.
     Output { key: String },
-    /// An exit that no loop takes.
+    /// An exit without a loop.
     Outside,
-    /// A read gives something else than what was written last, by the rules of where keys are stored.
+    /// A read returns another value than the last write, by the rules of key storage.
     Value { what: String },
     /// Any other error.
     Failed { error: String },
 }
 
-/// What was seen in some executions of a tree.
+/// The results of some executions of a tree.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub is_accepted: bool,
-    /// There are no other executions than those that were run.
+    /// Whether all possible executions ran.
     pub is_whole: bool,
     pub wrong: BTreeSet<Wrong>,
-    /// Loops that were given up, and those that ended.
+    /// Loops that were given up, and loops that ended.
     given_up: BTreeSet<String>,
     ended: BTreeSet<String>,
-    /// How many of them may only have had no element, or no error, to end them.
+    /// The number of loops whose only exits are in an `each` or an `else`.
     pub by_elements: usize,
     pub executions: usize,
-    /// How many turns of agents there were.
+    /// The number of turns of agents.
     pub turns: usize,
-    /// How many `await` were answered, and how many were not in time.
+    /// The number of `await` steps that were answered, and of those that were late.
     pub answered: usize,
     pub expired: usize,
 }
 
-/// Runs a tree so many times one by one and as many by chance, and one that is rejected less often; an error is something that
-/// goes wrong although the checker has accepted it, or that the reference has not foreseen.
+/// Runs a tree `times` times systematically and `times` times at random, and a rejected one less
+/// often. Returns an error if an accepted tree fails, or if the reference does not predict a
+/// failure.
 pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
     let is_accepted = accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner));
     let mut seen = play(flow, seed, if is_accepted { times } else { times.div_ceil(3) });
     seen.is_accepted = is_accepted;
     if is_accepted {
         if let Some(wrong) = seen.wrong.first() {
-            return Err(format!("it is accepted, but `{wrong:?}`"));
+            return Err(format!("the tree is accepted, but `{wrong:?}`"));
         }
-        // By chance none of the executions may have left the loop.
+        // By chance, no execution may have left the loop.
         if seen.given_up.is_subset(&seen.ended) {
             return Ok(seen);
         }
@@ -72,19 +73,20 @@ pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
             more.given_up.difference(&more.ended).partition(|name| ends_by_elements(&flow.body, name));
         seen.by_elements = by_elements.len();
         return match endless.first() {
-            Some(name) => Err(format!("it is accepted, but `{name}` never ends")),
+            Some(name) => Err(format!("the tree is accepted, but `{name}` never ends")),
             None => Ok(seen),
         };
     }
     let found = look(flow, EXACT);
     match seen.wrong.iter().find(|wrong| !is_foreseen(flow, wrong, &found)) {
-        Some(wrong) => Err(format!("the reference has not foreseen `{wrong:?}`")),
+        Some(wrong) => Err(format!("the reference did not predict `{wrong:?}`")),
         None => Ok(seen),
     }
 }
 
-/// Whether nothing ends a loop but what is in an `each` or an `else`: the checker knows neither how many elements a list has nor
-/// what fails, and a list that is always empty ends no loop, nor does the `else` of what never fails.
+/// Whether only exits in an `each` or an `else` can end a loop. The checker knows neither the
+/// length of a list nor the failures. A list that is always empty ends no loop, and neither does
+/// the `else` of a `try` that never fails.
 fn ends_by_elements(nodes: &[Node], name: &str) -> bool {
     nodes.iter().any(|node| match node {
         Node::Block(block) if block.name == name => !ends(&block.inside, name, true),
@@ -93,7 +95,8 @@ fn ends_by_elements(nodes: &[Node], name: &str) -> bool {
     })
 }
 
-/// Whether something outside of any `each` and `else` may end the loop of that name, which is the innermost one or not.
+/// Whether a step outside of any `each` and `else` may end the loop `name`. `innermost` says
+/// whether that is the innermost loop.
 fn ends(nodes: &[Node], name: &str, innermost: bool) -> bool {
     nodes.iter().any(|node| match node {
         Node::Run(agent) => agent.exit && innermost || agent.leaves.iter().any(|left| left == name),
@@ -107,11 +110,11 @@ fn ends(nodes: &[Node], name: &str, innermost: bool) -> bool {
     })
 }
 
-/// Whether the reference knows that it can happen.
+/// Whether the reference predicts the failure.
 fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
-    let is_inside = |key: &str| found.inside.iter().any(|(of, _)| *of == key);
-    // A block that discards a write restores the value before it, and so removes a write that races with it.
-    let is_raced = |key: &str| found.races.iter().any(|(of, ..)| *of == key);
+    let is_inside = |key: &str| found.inside.iter().any(|(name, _)| *name == key);
+    // A block that discards a write restores the earlier value, and so removes a racing write.
+    let is_raced = |key: &str| found.races.iter().any(|(name, ..)| *name == key);
     let may_be_undone = |key: &str| is_raced(key) && discards(flow);
     match wrong {
         Wrong::Unwritten { key: Some(key), .. } | Wrong::Output { key } if may_be_undone(key) => true,
@@ -123,13 +126,13 @@ fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
         Wrong::Race { key } => is_raced(key) || is_inside(key),
         Wrong::Output { key } => found.outputs.contains(key.as_str()),
         Wrong::Outside => !found.outside.is_empty(),
-        // A key of two types, or two that race: what is read is anybody's guess.
+        // With a key of two types, or in a race, the value of a read is undefined.
         Wrong::Value { .. } => true,
-        Wrong::Failed { error } => !error.contains("panicked") && !error.contains("nobody goes on"),
+        Wrong::Failed { error } => !error.contains("panicked") && !error.contains("no agent continues"),
     }
 }
 
-/// Whether a block discards what parts of it have written.
+/// Whether a block discards writes of its parts.
 fn discards(flow: &Flow) -> bool {
     let mut found = false;
     flow.each(&mut |node| {
@@ -139,7 +142,7 @@ fn discards(flow: &Flow) -> bool {
     found
 }
 
-/// Whether a step stands in the workflow itself.
+/// Whether a step belongs to the workflow itself.
 fn is_own(flow: &Flow, step: &str) -> bool {
     let mut found = false;
     flow.each(&mut |node| {

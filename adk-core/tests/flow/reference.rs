@@ -1,12 +1,13 @@
-//! What can happen when a workflow runs, by the meaning of its steps and not by the rules of
-//! the checker.
+//! The possible executions of a workflow, derived from the meaning of its steps and not from the
+//! rules of the checker.
 //!
-//! It follows all executions at once. No decision of an execution (exit or not, which arm, how many elements, another
-//! round, which branch comes first) depends on which keys are written, so that keys do not depend on each other: for
-//! each place it is enough to know, key by key, whether some execution gets there without the key, and whether some
-//! execution gets there with it. Rounds are followed until nothing new comes up, so nothing is left out.
+//! The machine follows all executions at once. No decision of an execution (exit, arm, number of
+//! elements, another round, order of branches) depends on the written keys, so keys are
+//! independent: for each place and each key, it is enough to know whether some execution arrives
+//! without the key, and whether some execution arrives with it. Rounds repeat until they change
+//! nothing, so no execution is omitted.
 //!
-//! Nested workflows are not judged by what they promise: they run as part of the workflow.
+//! Nested workflows run as part of the workflow; their declarations are not trusted.
 
 mod blocks;
 mod cells;
@@ -16,29 +17,31 @@ mod states;
 pub use cells::{SESSION, Scope, Storage, Stored};
 pub use run::{Found, look};
 
-/// Of what the machine may assume more than can happen. Each is a rule by which the checker is stricter than
-/// the executions are.
+/// Assumptions beyond the possible executions. Each is a rule that makes the checker stricter than
+/// the executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Relaxed {
-    /// Rule 4: an agent that may end a loop may do so before its own write.
+    /// Rule 4: an agent that may end a loop may end it before its own write.
     pub early_exits: bool,
-    /// Who races and who may exit is not asked of code that runs only: what stands behind a `break` counts.
+    /// Unreachable code counts for races and exits, for example code after a `break`.
     pub dead_code: bool,
-    /// The `state` of a nested workflow is a read of it, whether an agent in it reads the key or not.
+    /// A nested workflow reads its `state` keys, even if no agent in it does.
     pub states_are_read: bool,
-    /// An output is written by the workflow, also when it is there from the start and nothing changes it.
+    /// A nested workflow writes its outputs, even those that exist from the start and stay
+    /// unchanged.
     pub outputs_are_written: bool,
-    /// A `state` of a nested workflow is none of the workflow around it.
+    /// A `state` key of a nested workflow does not exist in the enclosing workflow.
     pub states_inside: bool,
-    /// What a nested workflow writes to the session is written perhaps.
+    /// Writes of a nested workflow to the session are conditional.
     pub session_perhaps: bool,
-    /// A renaming says that the key is there: where nothing in the workflow writes it, an optional read of it fails as any other.
+    /// A renaming claims that the key exists: if no step of the workflow writes it, an optional
+    /// read of it fails like any other.
     pub renamings_count: bool,
-    /// `max` is not counted: there may be one more round.
+    /// Rounds are not counted against `max`: there may be one more.
     pub more_rounds: bool,
 }
 
-/// No more than can happen.
+/// No assumption beyond the possible executions.
 pub const EXACT: Relaxed = Relaxed {
     early_exits: false,
     dead_code: false,

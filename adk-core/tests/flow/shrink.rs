@@ -1,11 +1,11 @@
-//! Makes a failing tree small.
+//! Shrinks a failing tree.
 
 use super::tree::{Agent, Block, Flow, Kind, Nested, Node, Patience};
 use std::sync::Arc;
 
-/// The smallest tree that is found to fail in the same way, and how it fails.
+/// Returns the smallest tree found that fails in the same way, with its failure.
 pub fn shrink(mut flow: Flow, mut why: String, fails: impl Fn(&Flow) -> Option<String>) -> (Flow, String) {
-    // What fails may change from one fault to another; the kind of it stays.
+    // The names in a failure may change, but its kind stays.
     let kind = |why: &str| why.split('`').next().unwrap_or_default().to_owned();
     let wanted = kind(&why);
     'again: loop {
@@ -19,7 +19,7 @@ pub fn shrink(mut flow: Flow, mut why: String, fails: impl Fn(&Flow) -> Option<S
     }
 }
 
-/// All workflows that are one cut smaller.
+/// Returns all workflows with one cut.
 fn flows(flow: &Flow) -> Vec<Flow> {
     let mut all: Vec<Flow> =
         bodies(&flow.body).into_iter().map(|body| Flow { body, ..flow.clone() }).collect();
@@ -37,7 +37,7 @@ fn flows(flow: &Flow) -> Vec<Flow> {
     all
 }
 
-/// The same steps with another definition of a nested workflow.
+/// Replaces the definition of a nested workflow in these steps.
 fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
     let nodes = nodes.iter().map(|node| match node {
         Node::Nested(nested) => {
@@ -47,7 +47,7 @@ fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
             } else {
                 Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) })
             };
-            // Outputs that are renamed cannot be taken away one by one.
+            // Renamed outputs cannot be removed one by one.
             nested.writes.truncate(nested.flow.outputs.len());
             Node::Nested(nested)
         }
@@ -63,7 +63,7 @@ fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
     nodes.collect()
 }
 
-/// Gives an agent, and those below it, another definition of a workflow that is a tool.
+/// Replaces the definition of a workflow that is a tool, in an agent and in all agents below it.
 fn replace(agent: &mut Agent, other: &Flow) {
     for nested in agent.flows.iter_mut() {
         nested.flow = if nested.flow.name == other.name {
@@ -75,7 +75,7 @@ fn replace(agent: &mut Agent, other: &Flow) {
     agent.targets.iter_mut().chain(&mut agent.helpers).for_each(|below| replace(below, other));
 }
 
-/// Each list with one element less.
+/// Returns each list with one element removed.
 fn without<T: Clone>(all: &[T]) -> impl Iterator<Item = Vec<T>> {
     (0..all.len()).map(|i| {
         let mut fewer = all.to_vec();
@@ -84,7 +84,7 @@ fn without<T: Clone>(all: &[T]) -> impl Iterator<Item = Vec<T>> {
     })
 }
 
-/// Steps with one less, or with one that is smaller; never none.
+/// Returns steps with one step removed or smaller; never an empty list.
 fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
     let mut all = Vec::new();
     for (i, node) in nodes.iter().enumerate() {
@@ -153,7 +153,7 @@ fn smaller(node: &Node) -> Vec<Node> {
     }
 }
 
-/// `()` is an arm and nothing else, and an `else` ends a try.
+/// Whether `()` occurs only as an arm, and `else` only at the end of a `try`.
 fn is_whole(block: &Block) -> bool {
     let is_else = |node: &Node| matches!(node, Node::Block(Block { kind: Kind::Else, .. }));
     let elses = block.inside.iter().filter(|node| is_else(node)).count();

@@ -1,4 +1,4 @@
-//! A workflow as the [`Spec`] that the macro would write.
+//! Converts a workflow to the [`Spec`] that the macro would write.
 
 use super::tree::{Agent, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
 use adk_core::__private::typed::Numbered;
@@ -10,7 +10,7 @@ use adk_core::spec::{
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
 
-/// Where what a spec points to lives.
+/// Storage for data that a spec borrows.
 #[derive(Default)]
 pub struct Store<'a> {
     steps: Shelf<'a, Step<'a>>,
@@ -24,7 +24,7 @@ pub struct Store<'a> {
     prompts: Shelf<'a, u8>,
 }
 
-/// Slices that are put down once and stay: a chain, of which the last link is known.
+/// An append-only collection of slices: a linked chain.
 struct Shelf<'a, T> {
     first: Link<T>,
     last: Cell<Option<&'a Link<T>>>,
@@ -48,7 +48,7 @@ impl<'a, T> Shelf<'a, T> {
     }
 }
 
-/// The spec of a workflow.
+/// Returns the spec of a workflow.
 pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
     let inputs = flow.inputs.iter().map(|(key, default)| InputSpec::typed(key_of(key, key), *default));
     Spec::new(&flow.name, "", steps(flow, store))
@@ -58,10 +58,11 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .outputs(keys(&flow.outputs, store))
 }
 
-/// A key as the macros write it, so that what is seen at one glance in const evaluation is tested as well.
-pub fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
-    let spec = KeySpec::new(name, type_of(of));
-    match type_of(of) {
+/// Returns a key in the form of the macros, so that the shortcut of const evaluation is tested as
+/// well.
+pub fn key_of<'a>(name: &'a str, typed_as: &str) -> KeySpec<'a> {
+    let spec = KeySpec::new(name, type_of(typed_as));
+    match type_of(typed_as) {
         "bool" => spec.numbered(<bool as Numbered>::NUMBER),
         "String" => spec.numbered(<String as Numbered>::NUMBER),
         SECRET => spec.numbered(<Secret<String> as Numbered>::NUMBER),
@@ -143,7 +144,7 @@ fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
     Renames::new(store.pairs.put(reads), store.words.put(writes.map(|write| write.key)))
 }
 
-/// The description of an agent by itself.
+/// Returns the description of an agent.
 pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
     let reads = agent.reads.iter().filter(|read| !read.prompt && !read.tool).map(parameter);
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
@@ -155,7 +156,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
-        // What a function may do: of others the checker is not told when they write.
+        // Only for functions does the description say when they write.
         None if agent.model => AgentKind::Llm,
         None if agent.writes_first && agent.is_alone() => AgentKind::Function,
         None => AgentKind::Custom,
@@ -181,14 +182,14 @@ fn parameter<'a>(read: &Read) -> KeySpec<'a> {
     KeySpec::new(read.own(), "Value").numbered(<Value as Numbered>::NUMBER).any(true).optional(read.optional)
 }
 
-/// The description of the tool of an agent.
+/// Returns the description of the tool of an agent.
 pub fn tool_of<'a>(agent: &'a Agent, store: &'a Store<'a>) -> ToolMeta<'a> {
     let reads = agent.reads.iter().filter(|read| read.tool).map(parameter);
     let writes = agent.tools.iter().map(|write| key_of(write.own(), write.key));
     ToolMeta::new("tool", "Helps.").reads(store.keys.put(reads)).writes(store.keys.put(writes))
 }
 
-/// One prompt, when the agent has any read in one.
+/// Returns one prompt if the agent has any read in a prompt.
 fn prompts<'a>(agent: &Agent, store: &'a Store<'a>) -> &'a [&'a str] {
     let mut text = String::new();
     for read in agent.reads.iter().filter(|read| read.prompt) {
@@ -201,7 +202,7 @@ fn prompts<'a>(agent: &Agent, store: &'a Store<'a>) -> &'a [&'a str] {
     store.words.put([text])
 }
 
-/// The description of a workflow as a step.
+/// Returns the description of a workflow as a step.
 pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
     let reads = flow.inputs.iter().map(|(key, default)| key_of(key, key).optional(*default));
     let meta = AgentMeta::new(AgentKind::Workflow, &flow.name)

@@ -1,4 +1,4 @@
-//! A workflow as a user would write it, so that a failing tree can be read.
+//! Formats a workflow as a user would write it, so that a failing tree is readable.
 
 use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Patience, type_of};
 use adk_core::spec::Over;
@@ -38,7 +38,8 @@ fn one(flow: &Flow, f: &mut Formatter<'_>) -> fmt::Result {
     writeln!(f, "}}")
 }
 
-/// What an agent does, as a comment: there is no one form for all of it.
+/// Formats the reads, writes and exits of an agent as a comment, because they have no single
+/// syntax.
 fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
     let reads = agent.reads.iter().map(|read| match (read.prompt, read.optional) {
         (true, true) => format!("{{{}?}}", read.own()),

@@ -1,10 +1,10 @@
-//! Workflows as data, from which everything else in this test is made: the text, the spec, the two executions.
+//! Workflows as data. The text, the spec and both executions are derived from them.
 
 use adk_core::spec::Over;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A key; all keys come from [`KEYS`].
+/// A key of [`KEYS`].
 pub type Key = &'static str;
 
 /// Ordinary keys.
@@ -13,10 +13,10 @@ pub const PLAIN: &[Key] = &["k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"];
 pub const FLAGS: &[Key] = &["f1", "f2"];
 /// Keys that hold a list.
 pub const LISTS: &[Key] = &["l1", "l2"];
-/// Keys that are mostly written inside of an `each`, and inside of one in another.
+/// Keys that are mostly written inside an `each`, and inside nested ones.
 pub const NOTES: &[Key] = &["n1", "n2", "n3", "f7", "l7"];
 pub const DEEP_NOTES: &[Key] = &["n4", "n5", "f8", "l8"];
-/// Elements.
+/// Items of an `each`.
 pub const ITEMS: &[Key] = &["i1", "i2"];
 /// Keys of the session, which some workflows declare and others use as their own.
 pub const STATES: &[Key] = &["s1", "s2"];
@@ -24,16 +24,16 @@ pub const STATES: &[Key] = &["s1", "s2"];
 pub const PREFIXED: &[Key] = &["user:u", "app:v", "temp:t"];
 /// Keys that hold a secret.
 pub const SECRETS: &[Key] = &["x1"];
-/// How definitions call keys that their instances rename.
+/// Key names of definitions that their instances rename.
 pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 
-/// What an `else` reads.
+/// The key that an `else` reads.
 pub const ERROR: Key = "error";
 
 /// All keys that a workflow may use.
 pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED, SECRETS];
 
-/// The type of what agents write under that key.
+/// Returns the type of the values of a key.
 pub fn type_of(key: &str) -> &'static str {
     match key.as_bytes()[0] {
         b'f' => "bool",
@@ -50,7 +50,7 @@ pub fn is_secret(key: &str) -> bool {
     type_of(key) == SECRET
 }
 
-/// Whether a key is the session's own, whatever workflow touches it.
+/// Whether a key belongs to the session in every workflow.
 pub fn has_prefix(key: &str) -> bool {
     key.contains(':')
 }
@@ -59,7 +59,7 @@ pub fn has_prefix(key: &str) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
     pub name: String,
-    /// With those that have a default.
+    /// Inputs, each with whether it has a default.
     pub inputs: Vec<(Key, bool)>,
     pub lets: Vec<Key>,
     pub states: Vec<Key>,
@@ -71,31 +71,33 @@ pub struct Flow {
 pub enum Node {
     Run(Agent),
     Nested(Nested),
-    /// Ends the innermost loop, or the one of that name.
+    /// Ends the innermost loop, or the named one.
     Break(Option<String>),
     Block(Block),
     /// `()`
     Nothing,
 }
 
-/// An agent, at its only place.
+/// An agent at its only place.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
     pub name: String,
     pub reads: Vec<Read>,
     pub writes: Vec<Write>,
-    /// What its tool may write.
+    /// Keys that its tool may write.
     pub tools: Vec<Write>,
-    /// It asks a model. Then it writes at most one key, and prompts and its tool do all reads.
+    /// Whether it calls a model. Then it writes at most one key, and only prompts and its tool
+    /// read.
     pub model: bool,
-    /// It has a toolset.
+    /// Whether it has a toolset.
     pub toolset: bool,
     /// Whether it may end the innermost loop.
     pub exit: bool,
     /// The loops that it may end by name.
     pub leaves: Vec<String>,
-    /// Whether it has written its keys when it ends a loop, as a function that returns `(T, Flow)`. The checker is
-    /// told of functions only, which have neither tools nor transfer targets.
+    /// Whether it has written its keys when it ends a loop, like a function that returns `(T,
+    /// Flow)`. The checker knows this for functions only, which have neither tools nor transfer
+    /// targets.
     pub writes_first: bool,
     /// The agents that it may transfer to.
     pub targets: Vec<Agent>,
@@ -103,37 +105,37 @@ pub struct Agent {
     pub helpers: Vec<Agent>,
     /// The workflows that are its tools.
     pub flows: Vec<Nested>,
-    /// It is an `await`: it has written its one key when somebody has answered.
+    /// Set for an `await`, which has written its one key after its answer.
     pub patience: Option<Patience>,
 }
 
-/// How long an `await` waits, and what becomes of it then.
+/// The timeout of an `await` and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// For ever.
+    /// No timeout.
     Endless,
-    /// Nobody answers in time, perhaps, and the run fails.
+    /// The run fails if no answer arrives in time.
     Fails,
-    /// Nobody answers in time, perhaps, and the default counts.
+    /// The default counts if no answer arrives in time.
     Default,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Read {
     pub key: Key,
-    /// What the definition calls it.
+    /// The name in the definition.
     pub own: Option<Key>,
     pub optional: bool,
-    /// In a prompt and not in a parameter.
+    /// Whether a prompt reads the key, and not a parameter.
     pub prompt: bool,
-    /// In a parameter of the tool.
+    /// Whether a parameter of the tool reads the key.
     pub tool: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     pub key: Key,
-    /// What the definition calls it.
+    /// The name in the definition.
     pub own: Option<Key>,
     pub perhaps: bool,
 }
@@ -143,7 +145,7 @@ pub struct Write {
 pub struct Nested {
     pub name: String,
     pub flow: Arc<Flow>,
-    /// Inputs that are read from another key: the key of the definition, the key here.
+    /// Inputs that are read from another key: the key of the definition, then the outer key.
     pub reads: Vec<(Key, Key)>,
     /// The keys of all outputs, or none.
     pub writes: Vec<Key>,
@@ -153,11 +155,11 @@ pub struct Nested {
 pub struct Block {
     pub name: String,
     pub kind: Kind,
-    /// The steps, the branches of a parallel, or the arms of a match.
+    /// The steps, the branches of a `parallel`, or the arms of a `match`.
     pub inside: Vec<Node>,
-    /// Whether a callback may answer in its place.
+    /// Whether a callback may replace the block.
     pub skippable: bool,
-    /// Whether branches or elements that fail are left out.
+    /// Whether failed branches or elements are skipped.
     pub skip: bool,
 }
 
@@ -181,16 +183,16 @@ pub enum Kind {
         max: Option<u32>,
         until: Option<Key>,
     },
-    /// Its last node may be its `else`.
+    /// A `try`, whose last node may be its `else`.
     Try {
         most: u32,
     },
-    /// Called like its try.
+    /// An `else`, with the name of its `try`.
     Else,
 }
 
 impl Read {
-    /// What the definition calls the key.
+    /// Returns the name in the definition.
     pub fn own(&self) -> Key {
         self.own.unwrap_or(self.key)
     }
@@ -203,13 +205,13 @@ impl Write {
 }
 
 impl Agent {
-    /// The agents below it, each before those below that one.
+    /// Returns the agents below it, each before its own subagents.
     pub fn below(&self) -> Vec<&Self> {
         let direct = self.targets.iter().chain(&self.helpers);
         direct.flat_map(|agent| [agent].into_iter().chain(agent.below())).collect()
     }
 
-    /// The workflows that are tools of it or of an agent below.
+    /// Returns the workflows that are tools of this agent or of an agent below.
     pub fn called(&self) -> impl Iterator<Item = &Nested> {
         [self].into_iter().chain(self.below()).flat_map(|agent| &agent.flows)
     }
@@ -223,7 +225,7 @@ impl Agent {
             && !self.toolset
     }
 
-    /// Makes it one that asks a model, if it is to be one: what only functions have goes.
+    /// Marks an agent that needs a model, and removes settings that only functions have.
     pub fn settle_model(&mut self) {
         self.model |= !self.is_alone();
         if self.model {
@@ -243,7 +245,7 @@ impl Agent {
         }
     }
 
-    /// Gives all that belongs to it the keys of the instance.
+    /// Renames the keys of everything below it to those of the instance.
     pub fn settle(&mut self) {
         self.settle_model();
         let reads: Vec<_> = self.reads.iter().filter_map(|read| Some((read.own?, read.key))).collect();
@@ -280,24 +282,24 @@ impl Renamed {
     }
 }
 
-/// What a definition calls a key, where that differs, and the key.
+/// Returns the name in the definition, if it differs, and the key.
 fn own(renamed: &[(Key, Key)], name: Key) -> (Option<Key>, Key) {
     let key = renamed.iter().find(|(own, _)| *own == name).map_or(name, |(_, key)| key);
     ((key != name).then_some(name), key)
 }
 
 impl Nested {
-    /// Whether its only input is what it is asked for, when it is a tool.
+    /// Whether its only input is the request, when it is a tool.
     pub fn is_requested(&self) -> bool {
         matches!(&self.flow.inputs[..], [(key, _)] if type_of(key) == "String")
     }
 
-    /// The key around that an input is read from.
+    /// Returns the outer key that an input is read from.
     pub fn read(&self, own: Key) -> Key {
         self.reads.iter().find(|(inside, _)| *inside == own).map_or(own, |(_, key)| key)
     }
 
-    /// The key around that an output is written to.
+    /// Returns the outer key that an output is written to.
     pub fn written(&self, own: Key) -> Key {
         let at = self.flow.outputs.iter().position(|output| *output == own);
         at.and_then(|at| self.writes.get(at).copied()).unwrap_or(own)
@@ -305,24 +307,24 @@ impl Nested {
 }
 
 impl Flow {
-    /// Each node, those of nested workflows not included.
+    /// Visits each node, without those of nested workflows.
     pub fn each<'a>(&'a self, look: &mut impl FnMut(&'a Node)) {
         each(&self.body, look);
     }
 
-    /// The keys with a prefix, those that it declares, and those that something in it may write.
+    /// Returns the prefixed keys, the declared keys, and the keys that any step may write.
     pub fn written(&self) -> BTreeSet<Key> {
         let declared = self.inputs.iter().map(|(key, _)| key).chain(&self.lets).chain(&self.states);
         let mut keys: BTreeSet<_> = declared.chain(PREFIXED).copied().collect();
         keys.extend(written(&self.body));
-        // What a nested workflow writes to the session.
+        // Nested workflows also write to the session.
         for inner in self.definitions() {
             keys.extend(written(&inner.body).iter().filter(|key| inner.states.contains(key)));
         }
         keys
     }
 
-    /// How many agents it has, those of nested workflows included.
+    /// Returns the number of agents, including those of nested workflows.
     pub fn agents(&self) -> usize {
         let mut count = 0;
         self.each(&mut |node| match node {
@@ -333,7 +335,7 @@ impl Flow {
         count
     }
 
-    /// The definitions of nested workflows, innermost first.
+    /// Returns the definitions of nested workflows, innermost first.
     pub fn definitions(&self) -> Vec<Arc<Flow>> {
         let mut all: Vec<Arc<Flow>> = Vec::new();
         let mut add = |nested: &Nested| {
@@ -352,7 +354,7 @@ impl Flow {
     }
 }
 
-/// Each of these nodes and of those inside, from the outside in.
+/// Visits these nodes and all inner ones, from the outside in.
 pub fn each<'a>(nodes: &'a [Node], look: &mut impl FnMut(&'a Node)) {
     for node in nodes {
         look(node);
@@ -362,14 +364,14 @@ pub fn each<'a>(nodes: &'a [Node], look: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// The keys without a prefix that nodes may write, under the names that they have there.
+/// Returns the keys without a prefix that nodes may write, under their local names.
 pub fn written(nodes: &[Node]) -> Vec<Key> {
     let mut keys = all_written(nodes);
     keys.retain(|key| !has_prefix(key));
     keys
 }
 
-/// The same with those that have a prefix.
+/// Returns all keys that nodes may write, under their local names.
 pub fn all_written(nodes: &[Node]) -> Vec<Key> {
     let mut keys = Vec::new();
     each(nodes, &mut |node| match node {

@@ -1,4 +1,4 @@
-//! Artifacts: the stores in memory and in a folder, and which of them a runner takes.
+//! Artifact stores in memory and in a folder, and the store that a runner selects.
 
 use crate::support::artifacts::{self, Stores};
 use crate::support::survival::Scratch;
@@ -16,7 +16,7 @@ fn key() -> SessionKey {
     SessionKey::new("a", "u", "s")
 }
 
-/// All files below a folder.
+/// Lists all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -27,35 +27,36 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn the_store_in_memory_does_what_every_store_does() {
+async fn the_store_in_memory_passes_the_common_tests() {
     let stores = Stores { artifacts: MemoryArtifacts::new().into(), sessions: Arc::new(MemoryStore::new()) };
     artifacts::keeps(&stores, true).await;
     artifacts::together(vec![stores]).await;
 }
 
 #[tokio::test]
-async fn the_store_in_a_folder_does_what_every_store_does() {
+async fn the_store_in_a_folder_passes_the_common_tests() {
     let scratch = Scratch::new();
     let folder = scratch.path().join("is/made");
     let stores = in_folder(&folder);
     artifacts::keeps(&stores, true).await;
     artifacts::refuses_depth(&stores).await;
-    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "nothing is left of drafts");
-    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is beside it");
-    // It is all there for another process.
+    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "no drafts remain");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "the folder has no siblings");
+    // Another process finds every version.
     let again = FolderArtifacts::open(&folder).unwrap();
     let key = SessionKey::new("artifacts", "parts", "s");
     assert_eq!(again.list(&key).await.unwrap(), ["large", "part"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn saves_of_two_processes_have_versions_of_their_own() {
+async fn saves_of_two_processes_get_separate_versions() {
     let scratch = Scratch::new();
     let (one, two) = (in_folder(scratch.path()), in_folder(scratch.path()));
     artifacts::together(vec![one, two]).await;
 }
 
-/// A file that is deleted over and over while others save it: nothing fails, and what is left is whole.
+/// Deletes a file repeatedly while others save it: no call fails, and the remaining versions are
+/// whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_may_be_deleted_while_it_is_saved() {
     let scratch = Scratch::new();
@@ -82,9 +83,9 @@ async fn a_file_may_be_deleted_while_it_is_saved() {
     assert_eq!(fs::read_dir(scratch.path().join("tmp")).unwrap().count(), 0);
 }
 
-/// A process that is killed leaves drafts, folders without versions, and no half version.
+/// A killed process leaves drafts and folders without versions, but no partial version.
 #[tokio::test]
-async fn what_a_dead_process_has_left_is_no_version() {
+async fn leftovers_of_a_dead_process_are_not_versions() {
     let scratch = Scratch::new();
     let store = FolderArtifacts::open(scratch.path()).unwrap();
     store.save(&key(), "a", Part::text("whole")).await.unwrap();
@@ -94,7 +95,7 @@ async fn what_a_dead_process_has_left_is_no_version() {
     fs::create_dir_all(&draft).unwrap();
     fs::write(draft.join("part"), "{\"te").unwrap();
     fs::create_dir_all(folder.with_file_name("_b")).unwrap();
-    // What other programs put into folders.
+    // Files that other programs put into folders.
     for name in [".DS_Store", "01", "+1", "1~", "_notes"] {
         fs::write(folder.join(name), "x").unwrap();
         fs::write(folder.with_file_name(name), "x").unwrap();
@@ -106,7 +107,7 @@ async fn what_a_dead_process_has_left_is_no_version() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_used_says_so() {
+async fn an_unusable_folder_is_reported() {
     let kind = |error: &adk_core::Error| match error.kind() {
         ErrorKind::Store(kind) => kind,
         other => panic!("{other:?}: {error}"),
@@ -118,7 +119,7 @@ async fn a_folder_that_cannot_be_used_says_so() {
     assert!(error.to_string().contains(file.to_str().unwrap()) && error.help().is_some(), "{error}");
 
     let store = FolderArtifacts::open(scratch.path().join("folder")).unwrap();
-    // Longer than any path.
+    // The name is longer than any path may be.
     let error = store.save(&key(), &"a".repeat(100_000), Part::text("x")).await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Other, "{error:.300}");
     assert!(error.help().is_some_and(|help| help.contains("shorter")), "{error:.300}");

@@ -1,4 +1,5 @@
-//! The seam between a run and what outlives it: an engine that keeps everything as JSON, in a map.
+//! The engine interface between a run and its journal: an engine that stores everything as JSON in
+//! a map.
 
 use crate::support::*;
 use adk_core::engine::{
@@ -11,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Answers later, as a store would, and keeps each event, step and note under its key.
+/// A journal that answers later, like a store, and keeps each event, step and note under its key.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
@@ -26,7 +27,7 @@ impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             tokio::task::yield_now().await;
-            // What is stored is all that is left of the event.
+            // The stored text is the only remainder of the event.
             let mut draft = body.draft().await?;
             let text = serde_json::to_string(&*draft.event).unwrap();
             self.record(slot.to_string(), draft.event.text());
@@ -85,7 +86,7 @@ impl Engine for Journal {
 }
 
 #[tokio::test]
-async fn everything_has_a_key_of_its_own() {
+async fn every_record_has_a_unique_key() {
     let works = |name| {
         by(name, |cx| {
             Box::pin(async move {
@@ -109,7 +110,7 @@ async fn everything_has_a_key_of_its_own() {
                 Some(2),
                 vec![each("e", "item", "items", vec![select("s", "item", vec![vec![], one])])],
             ),
-            // Marks of those that have finished ride in the next commit.
+            // Marks of finished branches are part of the next commit.
             run(say("z")),
         ],
     )

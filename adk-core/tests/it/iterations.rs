@@ -1,12 +1,13 @@
-//! Every event of a loop tells its round (adk-python, pull request 6268): at every depth, of every kind of block, of
-//! partial events, and of those that a block commits itself. The innermost loop wins.
+//! Every event of a loop carries its round (adk-python, pull request 6268): at every depth, in
+//! every kind of block, for partial events, and for events that a block commits itself. The
+//! innermost loop wins.
 
 use crate::support::{self, Tree, by, each, parallel, put, repeat, run, say, select, sequence};
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::{Context, Event, Flow, LOOP_ITERATION_KEY, Result, Runner};
 use serde_json::{Value, json};
 
-/// Path, round, and whether it is partial, of every event but the user's.
+/// Returns path, round and a partial mark of every event but the user's.
 async fn rounds(tree: &Tree) -> Vec<(String, Value)> {
     let runner: Runner = Runner::builder().build().unwrap();
     let mut stream = runner.run(tree, "go").stream();
@@ -17,7 +18,7 @@ async fn rounds(tree: &Tree) -> Vec<(String, Value)> {
             assert_eq!(event.custom_metadata().get(LOOP_ITERATION_KEY), None);
             continue;
         }
-        // What the accessor says and what stands in the JSON are one.
+        // The accessor and the JSON agree.
         let metadata = serde_json::to_value(&event).unwrap()["customMetadata"][LOOP_ITERATION_KEY].clone();
         assert_eq!(metadata.as_u64(), event.loop_iteration(), "{}", event.path);
         assert_eq!(event.custom_metadata().get(LOOP_ITERATION_KEY).cloned().unwrap_or_default(), metadata);
@@ -27,11 +28,11 @@ async fn rounds(tree: &Tree) -> Vec<(String, Value)> {
     all
 }
 
-fn told(all: &[(&str, Option<u32>)]) -> Vec<(String, Value)> {
+fn expected_rounds(all: &[(&str, Option<u32>)]) -> Vec<(String, Value)> {
     all.iter().map(|(path, round)| ((*path).to_owned(), json!(round))).collect()
 }
 
-/// Says something in two pieces.
+/// Emits text in two pieces.
 fn stream(name: &'static str) -> support::By {
     async fn pieces(cx: &mut Context) -> Result<Flow> {
         let piece = Event { partial: true, ..Event::new().with_text("a") };
@@ -43,8 +44,8 @@ fn stream(name: &'static str) -> support::By {
 }
 
 #[tokio::test(start_paused = true)]
-async fn branches_of_a_parallel_in_a_loop_tell_their_round() {
-    // The case of the pull request: author, branch and run are the same in each round.
+async fn branches_of_a_parallel_in_a_loop_carry_their_round() {
+    // In the pull request, author, branch and run are the same in each round.
     let branches = parallel("par", vec![run(stream("p")), sequence("inner", vec![run(say("q"))])]);
     let tree = Tree::new("w", vec![run(say("before")), repeat("lp", Some(2), vec![branches])]);
     let mut all = rounds(&tree).await;
@@ -71,7 +72,7 @@ async fn the_innermost_loop_wins() {
             expected.push((format!("{path} (partial)"), json!(inner - 1)));
             expected.push((path, json!(inner - 1)));
         }
-        // Behind the inner loop it is the outer one's again.
+        // After the inner loop, the round of the outer loop applies again.
         expected.push((format!("w/outer#{outer}/c"), json!(outer - 1)));
     }
     expected.push(("w/after".to_owned(), Value::Null));
@@ -79,7 +80,7 @@ async fn the_innermost_loop_wins() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn elements_and_the_event_of_their_block_tell_it() {
+async fn elements_and_the_event_of_their_block_carry_the_round() {
     let list = run(put("planner", "items", |_| json!(["x"])));
     let elements = each("each_1", "item", "items", vec![run(put("worker", "note", |_| json!("n")))]);
     let tree = Tree::new("w", vec![list, repeat("lp", Some(2), vec![elements])]);
@@ -92,11 +93,11 @@ async fn elements_and_the_event_of_their_block_tell_it() {
         ("w/lp#2/each_1[0]/worker", Some(1)),
         ("w/lp#2/each_1", Some(1)),
     ];
-    assert_eq!(rounds(&tree).await, told(&expected));
+    assert_eq!(rounds(&tree).await, expected_rounds(&expected));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_inside_of_an_element_is_nearer_than_the_one_around_it() {
+async fn a_loop_inside_an_element_wins_over_the_enclosing_loop() {
     let list = run(put("planner", "items", |_| json!(["x"])));
     let inner = repeat("inner", Some(1), vec![run(say("worker"))]);
     let elements = each("each_1", "item", "items", vec![inner]);
@@ -107,11 +108,11 @@ async fn a_loop_inside_of_an_element_is_nearer_than_the_one_around_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_workflow_inside_tells_the_round_around_it_and_its_own() {
+async fn a_nested_workflow_carries_the_outer_round_and_its_own() {
     let own = repeat("own", Some(1), vec![run(say("worker"))]);
     let arm = select("pick", "number", vec![vec![run(say("zero"))], vec![]]);
     let inside = Tree::with_keys("inside", &[], &[], vec![run(say("first")), own]);
-    // Its `let` value is committed by the workflow itself.
+    // The workflow itself commits its `let` value.
     let inside = inside.lets("start", 1);
     let number = run(put("count", "number", |cx| json!(cx.iteration())));
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![number, arm, run(inside)])]);
@@ -131,7 +132,7 @@ async fn a_workflow_inside_tells_the_round_around_it_and_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_agent_has_set_itself_stays() {
+async fn a_round_that_an_agent_sets_itself_is_kept() {
     let own = by("own", |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_metadata(LOOP_ITERATION_KEY, 7)).await?;
@@ -140,11 +141,11 @@ async fn what_an_agent_has_set_itself_stays() {
         })
     });
     let tree = Tree::new("w", vec![repeat("lp", Some(1), vec![run(own)])]);
-    assert_eq!(rounds(&tree).await, told(&[("w/lp#1/own", Some(7)), ("w/lp#1/own", Some(0))]));
+    assert_eq!(rounds(&tree).await, expected_rounds(&[("w/lp#1/own", Some(7)), ("w/lp#1/own", Some(0))]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_calls_and_answers_of_a_model_tell_it() {
+async fn pieces_calls_and_answers_of_a_model_carry_the_round() {
     use adk_core::llm::{Declared, Declares, LlmDecl};
     use adk_core::{AgentKind, AgentMeta};
     struct Talks;

@@ -1,4 +1,4 @@
-//! Instances with other keys than their definition, over trees wired by hand.
+//! Instances whose keys differ from their definition, on trees wired by hand.
 
 use crate::support::*;
 use adk_core::__private::function::{FunctionParam, StateRead};
@@ -49,8 +49,8 @@ async fn an_instance_reads_and_writes_other_keys() {
 }
 
 #[tokio::test]
-async fn what_an_instance_sets_it_reads_back() {
-    // Reads `draft` and writes `draft`, with an event in between.
+async fn an_instance_reads_its_own_writes() {
+    // Reads and writes `draft`, with an event in between.
     let mut refiner = by("refiner", |cx| {
         Box::pin(async move {
             for round in ["1", "2"] {
@@ -72,12 +72,12 @@ async fn what_an_instance_sets_it_reads_back() {
         "w",
         vec![repeat("l", Some(2), vec![renamed("second", refiner, &[("draft", "topic")], &["essay"])])],
     );
-    // In each round it begins with what it is given.
+    // Each round starts with the input value again.
     assert_eq!(state(&tree).await, ["essay=cats12!", "topic=cats", "user:name=Ann"]);
 }
 
 #[tokio::test]
-async fn a_key_with_two_names_is_one() {
+async fn a_key_with_two_names_is_one_key() {
     let mut swap = by("swap", |cx| {
         Box::pin(async move {
             cx.state().set("criticism", "new")?;
@@ -93,7 +93,7 @@ async fn a_key_with_two_names_is_one() {
 }
 
 #[tokio::test]
-async fn an_instance_that_does_not_write_its_key_is_told() {
+async fn an_instance_that_does_not_write_its_key_fails() {
     let mut lazy = say("lazy");
     lazy.meta = lazy.meta.writes(const { &[KeySpec::new("draft", "String")] });
     let tree = Tree::new("w", vec![renamed("second", lazy, &[], &["essay"])]).lets("draft", "old");
@@ -127,7 +127,7 @@ fn polish() -> Tree {
 
 #[tokio::test]
 async fn a_workflow_takes_its_inputs_from_other_keys_and_gives_its_outputs_to_others() {
-    // `note` is a key of the workflow around, which is not the one of the instance.
+    // `note` belongs to the enclosing workflow, not to the instance.
     let around =
         |step| Tree::new("w", vec![run(put("mood", "mood", |_| "mad")), step]).lets("note", "around");
     let tree =
@@ -136,13 +136,13 @@ async fn a_workflow_takes_its_inputs_from_other_keys_and_gives_its_outputs_to_ot
         trace(&tree).await[1..],
         ["w/p essay=\"go\" p/tone=\"mad\"", "w/p/writer essay=\"mad go\"", "w/p/noter essay_note=\"mad go\"",]
     );
-    // One key in and out, and a default, since nothing here can write `tone`.
+    // One key is input and output, and `tone` has its default, because nothing here can write it.
     let tree = Tree::new("w", vec![renamed("p", polish(), &[("draft", "topic")], &["topic", "n"])]);
     assert_eq!(
         trace(&tree).await,
         ["w/p p/tone=\"plain\"", "w/p/writer topic=\"plain go\"", "w/p/noter n=\"plain go\""]
     );
-    // Only what it reads is another key: the value is copied to the one that it writes.
+    // Only the input is renamed, so its value is copied to the output key.
     let tree =
         Tree::new("w", vec![renamed("p", polish(), &[("draft", "topic"), ("tone", "user:tone")], &[])]);
     let outcome = runner().run(&tree, "go").state("user:tone", "glad").state("tone", "stale").await.unwrap();
@@ -151,7 +151,7 @@ async fn a_workflow_takes_its_inputs_from_other_keys_and_gives_its_outputs_to_ot
 }
 
 #[tokio::test]
-async fn instances_stand_in_workflows_that_are_instances() {
+async fn instances_nest_in_workflows_that_are_instances() {
     let inner = Tree::with_keys(
         "inner",
         const { &[InputSpec::new("plan", "String", false)] },

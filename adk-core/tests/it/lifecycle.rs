@@ -1,4 +1,5 @@
-//! Opt-in events of agents and blocks that begin and end: in order, with rounds, times and outcomes, on the stream alone.
+//! Opt-in lifecycle events of agents and blocks: their order, rounds, times and outcomes. They
+//! appear in the stream only and are not stored.
 
 use crate::support::{By, Node, Tree, by, each, exit, parallel, put, repeat, run, say, sequence};
 use adk_core::spec::NodeKind;
@@ -9,7 +10,7 @@ use adk_core::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Every event of a run, and how many were stored.
+/// Returns every event of a run and the number of stored events.
 async fn events(tree: &Tree, on: bool) -> (Vec<Arc<Event>>, usize) {
     let runner: Runner = Runner::builder().build().unwrap();
     let session = runner.session("ann", "s1");
@@ -23,17 +24,19 @@ async fn events(tree: &Tree, on: bool) -> (Vec<Arc<Event>>, usize) {
     (all, session.open().await.unwrap().len())
 }
 
-/// `+path` where it begins, `-path outcome` where it ends, `path` for what is said.
-fn shown(events: &[Arc<Event>]) -> Vec<String> {
+/// Formats events: `+path` for a begin, `-path outcome` for an end, `path` for any other event.
+fn lines(events: &[Arc<Event>]) -> Vec<String> {
     let line = |event: &Arc<Event>| match event.lifecycle().map(|lifecycle| lifecycle.phase) {
         None => event.path.to_string(),
-        Some(LifecyclePhase::Finished { outcome, .. }) => format!("-{} {}", event.path, word(&outcome)),
+        Some(LifecyclePhase::Finished { outcome, .. }) => {
+            format!("-{} {}", event.path, outcome_text(&outcome))
+        }
         Some(_) => format!("+{}", event.path),
     };
     events.iter().map(line).collect()
 }
 
-fn word(outcome: &LifecycleOutcome) -> String {
+fn outcome_text(outcome: &LifecycleOutcome) -> String {
     match outcome {
         LifecycleOutcome::Completed => "completed".into(),
         LifecycleOutcome::LoopEnded { rounds, reason } => format!("{rounds} rounds, {reason:?}"),
@@ -71,12 +74,12 @@ fn fails(name: &'static str, wait: u64) -> Node {
 }
 
 #[tokio::test(start_paused = true)]
-async fn agents_and_blocks_tell_their_begin_and_their_end_around_what_they_say() {
+async fn agents_and_blocks_report_begin_and_end_around_their_events() {
     let body = repeat("lp", Some(2), vec![run(say("a"))]);
     let tree = Tree::new("w", vec![sequence("seq", vec![body]), run(say("b"))]);
     let (all, stored) = events(&tree, true).await;
     assert_eq!(
-        shown(&all),
+        lines(&all),
         [
             "w",
             "+w",
@@ -96,7 +99,7 @@ async fn agents_and_blocks_tell_their_begin_and_their_end_around_what_they_say()
             "-w completed",
         ]
     );
-    assert_eq!(stored, 4, "the message, and what the agents said");
+    assert_eq!(stored, 4, "the message and the events of the agents");
     let kinds: Vec<_> = all.iter().filter_map(|event| Some(event.lifecycle()?.kind)).take(4).collect();
     assert_eq!(kinds, [NodeKind::Workflow, NodeKind::Sequence, NodeKind::Loop, NodeKind::Custom]);
     let begun = &all[4];
@@ -111,15 +114,15 @@ async fn agents_and_blocks_tell_their_begin_and_their_end_around_what_they_say()
 async fn without_the_setting_the_stream_is_as_it_was() {
     let tree = Tree::new("w", vec![run(say("a"))]);
     let (all, _) = events(&tree, false).await;
-    assert_eq!(shown(&all), ["w", "w/a"]);
+    assert_eq!(lines(&all), ["w", "w/a"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn branches_tell_their_own_times() {
+async fn branches_report_their_own_times() {
     let tree = Tree::new("w", vec![parallel("par", vec![run(slow("slow", 300)), run(slow("quick", 20))])]);
     let (all, _) = events(&tree, true).await;
     assert_eq!(
-        shown(&all),
+        lines(&all),
         [
             "w",
             "+w",
@@ -148,13 +151,13 @@ async fn branches_tell_their_own_times() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_told_by_all_around_it_and_siblings_are_cancelled() {
+async fn a_failure_is_reported_by_all_enclosing_blocks_and_siblings_are_cancelled() {
     let inner = sequence("seq", vec![run(slow("slow", 300))]);
     let tree = Tree::new("w", vec![parallel("par", vec![inner, fails("bad", 20)])]);
     let (all, stored) = events(&tree, true).await;
     let error = "agent `bad` (at w/par/bad): no luck";
     assert_eq!(
-        shown(&all)[6..],
+        lines(&all)[6..],
         [
             format!("-w/par/bad {error}"),
             "-w/par/seq/slow cancelled".to_owned(),
@@ -167,13 +170,13 @@ async fn a_failure_is_told_by_all_around_it_and_siblings_are_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_ends_a_loop_and_what_is_left_by_it_is_told() {
+async fn the_agent_that_ends_a_loop_and_the_interrupted_blocks_are_reported() {
     let inner = sequence("seq", vec![run(exit("done")), run(say("never"))]);
     let tree = Tree::new("w", vec![repeat("lp", None, vec![inner])]);
     let (all, _) = events(&tree, true).await;
     let by = format!("Escalated {{ by: {:?} }}", "w/lp#1/seq/done");
     assert_eq!(
-        shown(&all)[6..],
+        lines(&all)[6..],
         [
             "-w/lp#1/seq/done exited".to_owned(),
             "-w/lp#1/seq exited".to_owned(),
@@ -189,17 +192,17 @@ async fn who_ends_a_loop_and_what_is_left_by_it_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn elements_tell_their_number() {
+async fn elements_report_their_index() {
     let list = run(put("planner", "items", |_| serde_json::json!([1, 2])));
     let tree = Tree::new("w", vec![list, each("all", "item", "items", vec![run(say("worker"))])]);
     let (all, _) = events(&tree, true).await;
-    let told: Vec<_> = shown(&all).into_iter().filter(|line| line.starts_with(['+', '-'])).collect();
-    assert!(told.contains(&"+w/all[1]/worker".to_owned()), "{told:?}");
-    assert_eq!(told.iter().filter(|line| line.contains("w/all ")).count(), 1, "{told:?}");
+    let reported: Vec<_> = lines(&all).into_iter().filter(|line| line.starts_with(['+', '-'])).collect();
+    assert!(reported.contains(&"+w/all[1]/worker".to_owned()), "{reported:?}");
+    assert_eq!(reported.iter().filter(|line| line.contains("w/all ")).count(), 1, "{reported:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_waits_ends_nothing_and_a_dropped_one_tells_nobody() {
+async fn a_waiting_run_reports_no_ends_and_a_dropped_run_reports_nothing() {
     let tree = Tree::new(
         "w",
         vec![run(by("asks", |cx| {
@@ -213,14 +216,14 @@ async fn a_run_that_waits_ends_nothing_and_a_dropped_one_tells_nobody() {
     while let Some(event) = stream.next().await {
         all.push(event.unwrap());
     }
-    assert_eq!(shown(&all), ["w", "+w", "+w/asks"]);
+    assert_eq!(lines(&all), ["w", "+w", "+w/asks"]);
     assert!(matches!(stream.end(), RunEnd::Paused(_)));
 }
 
 #[test]
 fn a_lifecycle_survives_json_and_reads_well() {
     let finished = |outcome| LifecyclePhase::Finished { duration: Duration::from_micros(1_250_000), outcome };
-    for (text, shown) in [
+    for (text, lines) in [
         (r#"{"kind":"llm","phase":"started"}"#, "agent started"),
         (
             r#"{"kind":"loop","phase":"finished","durationMicros":1250000,"outcome":{"type":"loop_ended","rounds":2,"reason":"max"}}"#,
@@ -233,7 +236,7 @@ fn a_lifecycle_survives_json_and_reads_well() {
     ] {
         let lifecycle: Lifecycle = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&lifecycle).unwrap(), text);
-        assert_eq!(lifecycle.to_string(), shown);
+        assert_eq!(lifecycle.to_string(), lines);
     }
     let loop_end: Lifecycle = serde_json::from_str(
         r#"{"kind":"loop","phase":"finished","durationMicros":1250000,"outcome":{"type":"loop_ended","rounds":2,"reason":"max"}}"#,

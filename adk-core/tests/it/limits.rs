@@ -1,4 +1,4 @@
-//! Deep trees, long paths, huge inputs, and what comes back from JSON.
+//! Deep trees, long paths, huge inputs, and values read from JSON.
 
 use crate::support::store::with_room;
 use crate::support::*;
@@ -19,7 +19,7 @@ fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// So many blocks around an agent, of alternating kinds.
+/// Nests an agent in `depth` blocks of alternating kinds.
 fn nested(depth: usize, agent: Node) -> Node {
     (0..depth).fold(agent, |inside, n| match n % 5 {
         0 => sequence(leak(format!("s{n}")), vec![inside]),
@@ -34,14 +34,14 @@ fn nested(depth: usize, agent: Node) -> Node {
 async fn blocks_may_be_nested_as_deep_as_the_language_allows() {
     let tree = Tree::new("w", vec![nested(128, run(say("a")))]).lets("none", 0).lets("one", json!([0]));
     let tree = std::sync::Arc::new(tree);
-    // On a worker, whose stack is the smaller one.
+    // A worker thread has the smaller stack.
     let run = tokio::spawn(runner().run(tree, "go").into_future());
     let outcome = run.await.unwrap().unwrap();
     assert_eq!(outcome.session().len(), 2 + 25);
     assert_eq!(outcome.loops.len(), 26);
 }
 
-/// What they write is a list at each level, so values set the limit before the language does.
+/// Results of elements are a list at each level, so the depth limit of values is reached first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn elements_may_be_nested_as_deep_as_values() {
     for (blocks, fits) in [(MAX_DEPTH, true), (128, false)] {
@@ -84,7 +84,7 @@ async fn workflows_may_be_nested_fifty_deep() {
 }
 
 #[test]
-fn a_path_of_any_length_is_read_shown_compared_and_dropped() {
+fn a_path_of_any_length_is_parsed_formatted_compared_and_dropped() {
     let segments = 200_000;
     let text = vec!["a#3"; segments].join("/");
     let path: Path = text.parse().unwrap();
@@ -97,7 +97,7 @@ fn a_path_of_any_length_is_read_shown_compared_and_dropped() {
 }
 
 #[test]
-fn an_event_comes_back_from_json_as_it_was() {
+fn an_event_survives_json() {
     let place = Path::root("w").child("l".into(), At::Round(3)).child("a".into(), At::Once);
     let mut event =
         Event::new().with_content(Content::model("hi").with(Part::inline_data("image/png", vec![1, 2])));
@@ -113,7 +113,7 @@ fn an_event_comes_back_from_json_as_it_was() {
     event.actions.transfer_to_agent = Some("b".into());
     let again =
         |event: &Event| -> Event { serde_json::from_str(&serde_json::to_string(event).unwrap()).unwrap() };
-    assert_eq!(again(&event), event, "the round is not made metadata of the agent's own");
+    assert_eq!(again(&event), event, "the round does not become metadata of the agent");
     let details = event.details_mut();
     details.custom_metadata.insert("own".into(), json!([1]));
     details.usage = Some(serde_json::from_value::<Usage>(json!({"promptTokenCount": 3})).unwrap());
@@ -124,7 +124,7 @@ fn an_event_comes_back_from_json_as_it_was() {
     details.long_running_tool_ids = vec!["c1".into()];
     assert_eq!(again(&event), event);
     let other = Event { details: None, ..event }.with_metadata("loop_iteration", 9);
-    assert_eq!(again(&other), other, "what the agent said of the round itself stays");
+    assert_eq!(again(&other), other, "a round that the agent set itself is kept");
 }
 
 #[test]
@@ -143,7 +143,7 @@ async fn a_panic_in_a_let_is_an_error_of_the_run() {
     assert!(error.to_string().starts_with("agent `w` (at w): "), "{error}");
 }
 
-/// Sessions and a journal in memory.
+/// A runner with sessions and a journal in memory.
 #[derive(Default)]
 struct Memory(Arc<MemoryStore>, MemoryJournal);
 
@@ -161,31 +161,31 @@ impl limits::Opens for Memory {
 }
 
 #[test]
-fn values_that_agents_write_are_held_to_the_limit() {
-    with_room(async || limits::agents_are_held_to_it(&Memory::default()).await);
+fn values_that_agents_write_obey_the_limit() {
+    with_room(async || limits::agents_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
-fn values_that_runs_begin_with_are_held_to_the_limit() {
-    with_room(async || limits::beginnings_are_held_to_it(&Memory::default()).await);
+fn initial_values_of_runs_obey_the_limit() {
+    with_room(async || limits::beginnings_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
-fn answers_of_people_are_held_to_the_limit() {
-    with_room(async || limits::answers_are_held_to_it(&Memory::default()).await);
+fn answers_of_people_obey_the_limit() {
+    with_room(async || limits::answers_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
-fn calls_and_results_of_tools_are_held_to_the_limit() {
-    with_room(async || limits::tools_are_held_to_it(&Memory::default()).await);
+fn calls_and_results_of_tools_obey_the_limit() {
+    with_room(async || limits::tools_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
-fn outputs_of_models_are_held_to_the_limit() {
-    with_room(async || limits::outputs_are_held_to_it(&Memory::default()).await);
+fn outputs_of_models_obey_the_limit() {
+    with_room(async || limits::outputs_obey_the_limit(&Memory::default()).await);
 }
 
 #[test]
 fn ids_that_no_store_can_keep_are_refused() {
-    with_room(async || limits::ids_are_held_to_it(&Memory::default()).await);
+    with_room(async || limits::ids_obey_the_limit(&Memory::default()).await);
 }

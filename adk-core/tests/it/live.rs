@@ -1,4 +1,5 @@
-//! Live runs: messages from a queue, agents that hand over to each other, and what cannot run live.
+//! Live runs: messages from a queue, agents that hand over to each other, and blocks that cannot
+//! run live.
 
 use crate::support::{Node, Tree, each, parallel, put, repeat, run, say, sequence};
 use adk_core::llm::{Declared, Declares, LlmDecl, OutputKey};
@@ -42,7 +43,7 @@ fn runner(model: &ScriptedModel) -> Runner {
     Runner::builder().model(model.clone()).build().unwrap()
 }
 
-/// `author: what it says`, and what it calls.
+/// Formats an event as `author: text`, with its calls.
 fn line(event: &Event) -> String {
     let calls = event.function_calls().map(|call| format!("{}()", call.name));
     let answers = event.function_responses().map(|answer| format!("{} answers", answer.name));
@@ -67,12 +68,12 @@ fn queue(messages: &[&str]) -> LiveQueue {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sequence_over_a_closed_queue_runs_its_agents_and_stores_what_they_say_alone() {
+async fn a_sequence_with_a_closed_queue_runs_and_stores_only_its_own_events() {
     let tree = chat(vec![run(say("a")), sequence("inner", vec![run(say("b"))])]);
     let mut stream = runner(&ScriptedModel::new()).run_live(&tree, "", &queue(&[])).stream();
     assert_eq!(lines(&mut stream).await, ["a: a", "b: b"]);
-    let RunEnd::Finished(outcome) = stream.end() else { panic!("it has finished") };
-    assert_eq!(outcome.session().len(), 2, "no message of a user is made up");
+    let RunEnd::Finished(outcome) = stream.end() else { panic!("the run has finished") };
+    assert_eq!(outcome.session().len(), 2, "no user message is invented");
 }
 
 #[tokio::test(start_paused = true)]
@@ -87,13 +88,17 @@ async fn each_message_is_answered_until_the_queue_is_closed() {
     let requests = model.requests();
     let said: Vec<_> = requests[1].contents.iter().map(Content::text).collect();
     assert_eq!(said, ["Hello.", "Hi.", "How are you?"], "one conversation");
-    let RunEnd::Finished(outcome) = stream.end() else { panic!("it has finished") };
+    let RunEnd::Finished(outcome) = stream.end() else { panic!("the run has finished") };
     assert_eq!(outcome.get::<String>("greeting").unwrap().as_deref(), Some("Fine."));
-    assert_eq!(outcome.session().event(0).unwrap().path.to_string(), "chat/greeter", "who took the message");
+    assert_eq!(
+        outcome.session().event(0).unwrap().path.to_string(),
+        "chat/greeter",
+        "the agent that received the message"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_come_while_it_runs_and_the_run_waits_for_them_without_pausing() {
+async fn a_running_agent_receives_messages_and_waits_without_pausing() {
     let model = ScriptedModel::new()
         .reply(Reply::new().text("One.").after(Duration::from_secs(5)))
         .text("Two.")
@@ -102,10 +107,10 @@ async fn messages_come_while_it_runs_and_the_run_waits_for_them_without_pausing(
     let mut stream = runner(&model).run_live(&tree, "", &queue).stream();
     let people = async {
         queue.send("1").unwrap();
-        // While the agent answers: it is next.
+        // The message arrives while the agent answers, and is processed next.
         tokio::time::sleep(Duration::from_secs(2)).await;
         queue.send("2").unwrap();
-        // Long after it has.
+        // The message arrives long after the answer.
         tokio::time::sleep(Duration::from_secs(3600)).await;
         queue.clone().send("3").unwrap();
         drop(queue);
@@ -120,7 +125,7 @@ async fn messages_come_while_it_runs_and_the_run_waits_for_them_without_pausing(
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_hands_over_to_the_next_which_begins_with_what_was_said() {
+async fn an_agent_hands_over_and_the_next_starts_with_the_conversation() {
     let model = ScriptedModel::new()
         .on("greeter")
         .text("Who are you?")
@@ -156,7 +161,7 @@ async fn an_agent_hands_over_to_the_next_which_begins_with_what_was_said() {
     assert!(requests[2].contents.iter().any(|content| content.text().contains("Ann.")));
 }
 
-/// Without a key: what it says beside a call is no last word.
+/// Makes a greeter without a key, whose text beside a call is not its last answer.
 fn greeter_for_ann() -> Node {
     struct Ann;
     impl Declares<0> for Ann {
@@ -166,7 +171,7 @@ fn greeter_for_ann() -> Node {
 }
 
 #[tokio::test(start_paused = true)]
-async fn behind_a_closed_queue_each_later_agent_has_one_turn() {
+async fn after_the_queue_closes_each_later_agent_has_one_turn() {
     let model = ScriptedModel::new().on("greeter").text("Hi.").on("helper").text("Anything else?");
     let tree = chat(vec![greeter(), helper()]);
     let mut stream = runner(&model).run_live(&tree, "", &queue(&["Hello."])).stream();
@@ -174,7 +179,7 @@ async fn behind_a_closed_queue_each_later_agent_has_one_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_that_nobody_spoke_to_says_so_when_its_key_is_missing() {
+async fn an_agent_without_a_message_reports_it_with_its_missing_key() {
     let model = ScriptedModel::new();
     let tree = chat(vec![greeter()]);
     let mut stream = runner(&model).run_live(&tree, "", &queue(&[])).stream();
@@ -184,7 +189,7 @@ async fn an_agent_that_nobody_spoke_to_says_so_when_its_key_is_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inputs_are_keys_and_a_message_is_said_first() {
+async fn inputs_are_keys_and_a_message_comes_first() {
     let model = ScriptedModel::new().text("Yes?");
     let tree = Tree::new("chat", vec![greeter()]);
     let runner = runner(&model);
@@ -193,14 +198,14 @@ async fn inputs_are_keys_and_a_message_is_said_first() {
     assert_eq!((line(&first).as_str(), first.path.to_string().as_str()), ("user: Hello.", "chat"));
     assert_eq!(first.actions.state_delta.get("topic").map(|topic| (**topic).clone()), Some(json!("cats")));
     assert_eq!(lines(&mut stream).await, ["greeter: Yes?"]);
-    // Without a message the event of the start holds the keys alone.
+    // Without a message, the first event holds only the keys.
     let mut stream = runner.run_live(&tree, "cats", &queue(&["Go."])).stream();
     let first = stream.next().await.unwrap().unwrap();
     assert!(first.content.is_none() && first.actions.state_delta.get("topic").is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_goes_on_in_a_session_and_an_old_one_is_not_answered_again() {
+async fn a_conversation_continues_in_a_session_without_answering_old_messages() {
     let model = ScriptedModel::new().text("Hi.").text("Again.");
     let (runner, tree) = (runner(&model), chat(vec![helper()]));
     let session = runner.session("ann", "s1");
@@ -211,7 +216,7 @@ async fn a_conversation_goes_on_in_a_session_and_an_old_one_is_not_answered_agai
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_of_a_run_hold_over_all_its_messages() {
+async fn limits_of_a_run_cover_all_its_messages() {
     let model = ScriptedModel::new().text("1").repeat_last();
     let tree = chat(vec![helper()]);
     let config = RunConfig::new().max_llm_calls(2);
@@ -221,7 +226,7 @@ async fn limits_of_a_run_hold_over_all_its_messages() {
 }
 
 #[test]
-fn a_closed_queue_takes_nothing() {
+fn a_closed_queue_refuses_messages() {
     let queue = LiveQueue::new();
     queue.send("a").unwrap();
     assert_eq!(queue.send(Content::default()).unwrap_err().kind(), ErrorKind::EmptyInput);
@@ -231,7 +236,7 @@ fn a_closed_queue_takes_nothing() {
     assert_eq!(queue.send("b").unwrap_err().kind(), ErrorKind::QueueClosed);
 }
 
-async fn refused(tree: &Tree) -> (Error, usize) {
+async fn error_and_length(tree: &Tree) -> (Error, usize) {
     let runner = runner(&ScriptedModel::new());
     let session = runner.session("ann", "s1");
     let error = session.run_live(tree, "", &queue(&[])).await.unwrap_err();
@@ -241,14 +246,15 @@ async fn refused(tree: &Tree) -> (Error, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn blocks_that_repeat_or_run_at_the_same_time_are_refused_before_anything_happens() {
+async fn loops_and_parallel_blocks_are_refused_before_the_run_starts() {
     for (block, word) in [
         (repeat("again", Some(1), vec![run(say("a"))]), "loop `again`"),
         (parallel("both", vec![run(say("a")), run(say("b"))]), "parallel block `both`"),
         (each("all", "item", "items", vec![run(say("a"))]), "each block `all`"),
         (sequence("inner", vec![repeat("again", None, vec![run(say("a"))])]), "loop `again`"),
     ] {
-        let (error, stored) = refused(&chat(vec![run(put("p", "items", |_| json!([]))), block])).await;
+        let (error, stored) =
+            error_and_length(&chat(vec![run(put("p", "items", |_| json!([]))), block])).await;
         assert!(error.message().starts_with(&format!("live-loop: {word} cannot run live")), "{error}");
         assert!(error.help().is_some() && error.path().is_some(), "{error}");
         assert_eq!(stored, 0);
@@ -256,21 +262,22 @@ async fn blocks_that_repeat_or_run_at_the_same_time_are_refused_before_anything_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_in_a_workflow_inside_is_found_where_the_description_knows_it_and_where_it_does_not() {
+async fn a_loop_in_a_nested_workflow_is_found_with_and_without_a_description() {
     let inside =
         || Tree::with_keys("drafting", &[], &[], vec![repeat("again", Some(1), vec![run(say("a"))])]);
     let inner: Arc<dyn DynAgent> = Arc::new(inside());
-    // The tests' trees copy descriptions without the steps inside, so this is what the run itself finds.
-    let (error, _) = refused(&chat(vec![run(inner)])).await;
+    // The trees of the tests copy descriptions without inner steps, so the run itself detects the
+    // loop.
+    let (error, _) = error_and_length(&chat(vec![run(inner)])).await;
     assert_eq!(error.path().unwrap().to_string(), "chat/drafting/again");
     assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
-    let (error, _) = refused(&inside()).await;
+    let (error, _) = error_and_length(&inside()).await;
     assert_eq!(error.path().unwrap().to_string(), "drafting");
     assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn trees_of_the_builders_run_live_unless_they_hold_such_a_block() {
+async fn trees_of_the_builders_run_live_unless_they_contain_such_a_block() {
     let agent = || LlmAgent::builder("helper").instruction("Help.");
     let model = ScriptedModel::new().text("Yes.").repeat_last();
     let root = SequentialAgent::builder("root").sub_agent(agent()).build().unwrap();

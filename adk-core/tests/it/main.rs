@@ -1,4 +1,5 @@
-//! The crate from outside. One program: each of its own would compile the trees once more.
+//! Tests of the public API. They are one program, because each program would compile the trees
+//! again.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Sessions: the store in memory, runs that write to them, and logs that are not loaded as a whole.
+//! Sessions: the store in memory, runs that write to it, and logs that are loaded in parts.
 
 use crate::support::store::{self, delta, state, stored};
 use crate::support::*;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 #[tokio::test]
-async fn the_store_in_memory_does_what_every_store_does() {
+async fn the_store_in_memory_passes_the_common_tests() {
     let memory = MemoryStore::new();
     store::scopes(&memory).await;
     store::keys(&memory).await;
@@ -20,11 +20,11 @@ async fn the_store_in_memory_does_what_every_store_does() {
 }
 
 #[test]
-fn the_store_in_memory_refuses_what_is_nested_too_deep() {
+fn the_store_in_memory_refuses_values_that_are_nested_too_deep() {
     store::with_room(async || store::depth(&MemoryStore::new()).await);
 }
 
-/// Tells what it sees of these keys, one event each.
+/// Emits the visible value of each key, one event per key.
 fn tells(name: &'static str, keys: &'static [&'static str]) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -39,7 +39,7 @@ fn tells(name: &'static str, keys: &'static [&'static str]) -> By {
 }
 
 #[tokio::test]
-async fn the_state_of_a_run_rides_on_the_event_of_the_user() {
+async fn the_initial_state_is_part_of_the_event_of_the_user() {
     let runner: Runner = Runner::builder().build().unwrap();
     let tree = Tree::new("w", vec![run(tells("a", &["k", "user:k", "temp:k"]))]);
     let handle = runner.session("u", "s");
@@ -50,17 +50,17 @@ async fn the_state_of_a_run_rides_on_the_event_of_the_user() {
     assert_eq!(state(&after), json!({"topic": "go", "k": null, "user:k": 2}));
     let texts: Vec<_> = after.events.iter().map(|event| event.text()).collect();
     assert_eq!(texts, ["go", "k=null", "user:k=2", "temp:k=3"]);
-    let told = serde_json::to_value(&after.events[0].actions.state_delta).unwrap();
-    assert_eq!(told, json!({"topic": "go", "k": null, "user:k": 2}));
+    let delta_of_user = serde_json::to_value(&after.events[0].actions.state_delta).unwrap();
+    assert_eq!(delta_of_user, json!({"topic": "go", "k": null, "user:k": 2}));
     assert_eq!(after.events[0].author, "user");
 
-    // The next run does not see it.
+    // The next run does not see the `temp:` key.
     let outcome = handle.run(&tree, "again").await.unwrap();
     assert_eq!(outcome.session().events().last().unwrap().text(), "temp:k=null");
 }
 
 #[tokio::test]
-async fn sessions_of_a_user_share_what_is_the_users() {
+async fn sessions_of_a_user_share_user_keys() {
     let runner: Runner = Runner::builder().app_name("shop").build().unwrap();
     let writes = by("a", |cx| {
         Box::pin(async move {
@@ -93,7 +93,7 @@ async fn sessions_of_a_user_share_what_is_the_users() {
     assert_ne!(fresh.0.key(), fresh.1.key());
 }
 
-/// A log of so many events, that remembers what was read of it.
+/// A log of `len` events that remembers the ranges that were read.
 struct Shelf {
     len: usize,
     read: Mutex<Vec<Range<usize>>>,
@@ -114,14 +114,14 @@ impl Pages for Shelf {
 }
 
 #[tokio::test]
-async fn a_long_session_is_read_where_it_is_asked_for() {
+async fn a_long_session_is_read_in_requested_ranges_only() {
     let earlier = 100 * PAGE + 7;
     let shelf = Arc::new(Shelf { len: earlier, read: Mutex::default() });
     let newest = (earlier..earlier + 3).map(|n| Arc::new(stored(n as u64, &n.to_string()))).collect();
     let opening = Opening { earlier, newest, ..Opening::default() };
     let session = Session::open(SessionKey::new("a", "u", "s"), opening, Some(shelf.clone()));
     assert_eq!(session.len(), earlier + 3);
-    assert_eq!(session.events().count(), 3, "what is here");
+    assert_eq!(session.events().count(), 3, "the loaded events");
     assert!(!session.is_loaded() && session.event(earlier - 1).is_none());
     assert_eq!(session.event(earlier).unwrap().text(), earlier.to_string());
 
@@ -133,7 +133,7 @@ async fn a_long_session_is_read_where_it_is_asked_for() {
     assert_eq!(session.event(PAGE).unwrap().text(), PAGE.to_string());
     assert_eq!(session.event(earlier - 1).unwrap().text(), (earlier - 1).to_string());
 
-    // What is there already is not read again, and neighbours are read together.
+    // Loaded events are not read again, and adjacent ones are read together.
     shelf.read.lock().unwrap().clear();
     session.load(0..session.len()).await.unwrap();
     assert_eq!(*shelf.read.lock().unwrap(), [0..PAGE, 2 * PAGE..earlier - 1]);

@@ -1,4 +1,4 @@
-//! One store for a runner: what it brings, and what replaces a part of it.
+//! One store for a runner: the parts that it supplies and their replacement.
 
 use crate::support::{By, Tree, by, run};
 use adk_core::engine::{Engine, MemoryJournal, Retention, RunFilter};
@@ -10,7 +10,7 @@ use adk_core::{
 };
 use std::sync::Arc;
 
-/// Saves a text as `draft.txt`.
+/// Makes an agent that saves a text as `draft.txt`.
 fn saves() -> By {
     by("saves", |cx| {
         Box::pin(async move {
@@ -20,7 +20,7 @@ fn saves() -> By {
     })
 }
 
-/// Counts the memories of cats.
+/// Makes an agent that counts the memories of cats.
 fn recalls() -> By {
     by("recalls", |cx| {
         Box::pin(async move {
@@ -35,7 +35,7 @@ fn tree() -> Tree {
 }
 
 #[tokio::test]
-async fn runners_of_one_store_share_all_that_it_keeps() {
+async fn runners_of_one_store_share_all_its_data() {
     let (store, tree) = (InMemoryStore::new(), tree());
     let runner = || -> Runner { Runner::builder().store(store.clone()).build().unwrap() };
     let first = runner();
@@ -58,7 +58,7 @@ async fn runners_of_one_store_share_all_that_it_keeps() {
     assert_eq!(kept.events.len(), outcome.session().len());
 }
 
-/// Sessions and runs alone: the other parts have their defaults, or come from elsewhere.
+/// A store of sessions and runs only. Other parts have defaults or are set separately.
 struct Lean(InMemoryStore);
 
 impl Store for Lean {
@@ -77,7 +77,7 @@ impl Store for Lean {
 }
 
 #[tokio::test]
-async fn a_store_without_artifacts_and_memory_gets_them_from_elsewhere() {
+async fn artifacts_and_memory_may_come_from_other_stores() {
     let lean = || Runner::builder().store(Lean(InMemoryStore::new()));
     let runner: Runner = lean().build().unwrap();
     let session = runner.session("ann", "monday");
@@ -101,10 +101,10 @@ async fn a_setter_replaces_its_part_before_and_after_the_store() -> Result<()> {
     for runner in [before, after] {
         let error = runner.run(&tree, "go").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "{error}");
-        assert_eq!(runner.engine().retention(), Retention::Process, "the runs are those of the store");
+        assert_eq!(runner.engine().retention(), Retention::Process, "the engine of the store is used");
     }
 
-    // A journal of its own knows nothing of the runs of the store.
+    // A separate journal does not know the runs of the store.
     let store = InMemoryStore::new();
     let of_store: Runner = Runner::builder().store(store.clone()).build()?;
     let own: Runner = Runner::builder().engine(MemoryJournal::new()).store(store).build()?;

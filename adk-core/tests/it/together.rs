@@ -1,4 +1,5 @@
-//! Runs and branches at the same time: one order everywhere, nothing lost, nothing doubled, and an end when asked.
+//! Concurrent runs and branches: one order for all readers, no lost and no duplicate events, and
+//! cancellation.
 
 use crate::support::*;
 use adk_core::engine::{
@@ -19,7 +20,7 @@ fn runner() -> Runner {
     Runner::builder().build().unwrap()
 }
 
-/// Emits so many events, and lets others run in between.
+/// Emits `events` events and yields in between.
 fn talks(name: &'static str, events: u32) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -34,7 +35,7 @@ fn talks(name: &'static str, events: u32) -> By {
     })
 }
 
-async fn taken(mut stream: adk_core::RunStream<'_, ()>) -> Vec<Arc<Event>> {
+async fn read_events(mut stream: adk_core::RunStream<'_, ()>) -> Vec<Arc<Event>> {
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         all.push(event.unwrap());
@@ -43,13 +44,13 @@ async fn taken(mut stream: adk_core::RunStream<'_, ()>) -> Vec<Arc<Event>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn runs_on_one_session_have_one_order() {
+async fn runs_of_one_session_have_one_order() {
     let both = parallel("p", ["a", "b", "c"].map(|name| run(talks(name, 40))).into());
     let tree = Arc::new(Tree::new("w", vec![both]));
     let runner = runner();
     let handle = runner.session("u", "s");
     let tasks: Vec<_> =
-        (0..8).map(|n| tokio::spawn(taken(handle.run(tree.clone(), n.to_string()).stream()))).collect();
+        (0..8).map(|n| tokio::spawn(read_events(handle.run(tree.clone(), n.to_string()).stream()))).collect();
     let mut runs = Vec::new();
     for task in tasks {
         runs.push(task.await.unwrap());
@@ -66,7 +67,7 @@ async fn runs_on_one_session_have_one_order() {
     }
 }
 
-/// A store over a network: the answer to a question is old when it comes.
+/// A store over a network, whose answers arrive late.
 #[derive(Default)]
 struct Slow(MemoryStore);
 
@@ -107,7 +108,7 @@ impl SessionStore for Slow {
 }
 
 #[tokio::test]
-async fn two_first_runs_of_a_session_make_it_once() {
+async fn two_concurrent_first_runs_create_the_session_once() {
     let store: Arc<dyn SessionStore> = Arc::new(Slow::default());
     let runner: Runner = Runner::builder().session_store(store).build().unwrap();
     let tree = Tree::new("w", vec![run(say("a"))]);
@@ -118,7 +119,7 @@ async fn two_first_runs_of_a_session_make_it_once() {
     handle.create(StateDelta::default()).await.unwrap_err();
 }
 
-/// Commits later, and some before others that came first.
+/// A journal that delays commits, so that some overtake earlier ones.
 struct Shuffles;
 
 impl Journal for Shuffles {
@@ -179,7 +180,7 @@ impl Engine for Shuffles {
 }
 
 #[tokio::test]
-async fn events_are_delivered_in_the_order_of_the_log_also_when_commits_overtake_each_other() {
+async fn events_are_delivered_in_log_order_even_when_commits_overtake() {
     let names = ["a", "bb", "ccc", "dddd", "eeeee"];
     let inner = || names.map(|name| run(talks(name, 5))).into();
     let leave = by("leave", |cx| {
@@ -200,12 +201,12 @@ async fn events_are_delivered_in_the_order_of_the_log_also_when_commits_overtake
     for tree in trees {
         let runner: Runner = Runner::builder().engine(Shuffles).build().unwrap();
         let handle = runner.session("u", "s");
-        let taken = taken(handle.run(&tree, "go").stream()).await;
+        let read_events = read_events(handle.run(&tree, "go").stream()).await;
         let session = handle.open().await.unwrap();
         let paths = |events: &mut dyn Iterator<Item = &Arc<Event>>| -> Vec<_> {
             events.map(|event| format!("{} {}", event.path, event.id)).collect()
         };
-        assert_eq!(paths(&mut taken.iter()), paths(&mut session.events()));
+        assert_eq!(paths(&mut read_events.iter()), paths(&mut session.events()));
     }
 }
 
@@ -221,12 +222,12 @@ async fn a_run_that_never_waits_can_be_cancelled() {
     ];
     for tree in trees {
         let run = runner().run(&tree, "go").into_future();
-        assert!(timeout(Duration::from_millis(20), run).await.is_err(), "it cannot end");
+        assert!(timeout(Duration::from_millis(20), run).await.is_err(), "the run cannot end");
     }
 }
 
 #[tokio::test]
-async fn a_run_that_wakes_itself_lets_others_run() {
+async fn a_run_that_wakes_itself_yields_to_other_tasks() {
     let spins = by("spins", |_| {
         Box::pin(async {
             std::future::poll_fn(|task| {
@@ -239,11 +240,11 @@ async fn a_run_that_wakes_itself_lets_others_run() {
     });
     let tree = Tree::new("w", vec![run(spins)]);
     let run = runner().run(&tree, "go").into_future();
-    assert!(timeout(Duration::from_millis(20), run).await.is_err(), "it cannot end");
+    assert!(timeout(Duration::from_millis(20), run).await.is_err(), "the run cannot end");
 }
 
 #[tokio::test]
-async fn a_wait_that_was_cancelled_is_not_waited_for() {
+async fn a_cancelled_wait_does_not_block() {
     let waits = |name| {
         by(name, |cx| {
             Box::pin(async move {
@@ -265,7 +266,7 @@ async fn a_wait_that_was_cancelled_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_wait_that_was_cancelled_does_not_make_the_run_pause_later() {
+async fn a_cancelled_wait_does_not_pause_the_run_later() {
     let waits = by("waits", |cx| {
         Box::pin(async move {
             cx.wait::<()>("decision").await?;
@@ -284,7 +285,7 @@ async fn a_wait_that_was_cancelled_does_not_make_the_run_pause_later() {
 }
 
 #[tokio::test]
-async fn a_temp_key_has_to_be_written_in_the_turn_as_any_other() {
+async fn a_temp_key_must_be_written_in_the_turn_like_any_other() {
     const KEY: &[KeySpec<'static>] = &[KeySpec::new("temp:note", "String")];
     let with_key = |mut agent: By| {
         agent.meta = agent.meta.writes(KEY);
@@ -306,7 +307,7 @@ async fn a_temp_key_has_to_be_written_in_the_turn_as_any_other() {
 }
 
 #[tokio::test]
-async fn an_agent_that_takes_over_an_error_stands_where_it_stood() {
+async fn an_agent_that_forwards_an_error_keeps_its_path() {
     let fails = by("fails", |_| Box::pin(async { Err(adk_core::Error::other("no luck")) }));
     let nested =
         Tree::with_keys("nested", &[], &[], vec![sequence("s", vec![repeat("l", None, vec![run(fails)])])]);
@@ -346,7 +347,7 @@ async fn a_stream_may_be_dropped_at_any_event() {
         });
         let last = task.await.unwrap();
         let session = handle.open().await.unwrap();
-        // At most one event of each branch was committed and not taken.
+        // At most one event of each branch is committed but unread.
         assert!((stop..=stop + names.len()).contains(&session.len()), "{} after {stop}", session.len());
         assert!(last.is_none_or(|last| session.events().any(|event| Arc::ptr_eq(event, &last))));
         let finished = handle.run(&tree_of(&names), "again").await.unwrap();

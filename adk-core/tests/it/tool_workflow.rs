@@ -1,4 +1,4 @@
-//! A tool that runs by itself.
+//! A tool that is a workflow by itself.
 
 use adk_core::engine::{MemoryJournal, RunFilter, RunStatus};
 use adk_core::model::{NoProvider, ToolDeclaration};
@@ -12,7 +12,7 @@ use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
 
-/// How often it was called.
+/// A tool that counts its calls.
 #[derive(Clone, Default)]
 struct Pay(Arc<AtomicU32>);
 
@@ -62,7 +62,7 @@ impl World {
         Self { engine: MemoryJournal::new(), sessions: Arc::new(MemoryStore::new()), pay: Pay::default() }
     }
 
-    /// A runner of another process.
+    /// Builds the runner of another process.
     fn runner(&self) -> Runner {
         let runner = Runner::builder().session_store(self.sessions.clone()).engine(self.engine.clone());
         let runner: Runner = runner.workflow(ToolWorkflow::new(self.pay.clone())).build().expect("a runner");
@@ -87,7 +87,7 @@ async fn arguments_are_inputs_and_the_result_is_the_output() {
     assert_eq!(known.form().input_schema()["properties"], DECLARATION.parameters["properties"]);
     assert_eq!(known.form().input_schema()["required"], json!(["amount"]));
     let output = pay(&runner, json!({"amount": 7.0, "to": "bob"})).await.unwrap();
-    assert_eq!(output, json!({"paid": 7, "to": "bob"}), "a whole number is one");
+    assert_eq!(output, json!({"paid": 7, "to": "bob"}), "a whole float is an integer");
     let session = runner.new_session("ann");
     session.open().await.unwrap();
     let seen = session.get(&EventFilter::new()).await.unwrap().unwrap();
@@ -101,7 +101,7 @@ async fn arguments_are_inputs_and_the_result_is_the_output() {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_is_a_run_that_fails() {
+async fn a_failed_call_fails_the_run() {
     let world = World::new();
     let error: Error = pay(&world.runner(), json!({"amount": 0})).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Agent, "tool `pay`: nothing to pay"));
@@ -130,7 +130,7 @@ async fn a_person_agrees_before_it_runs_in_another_process() {
     }
 }
 
-/// What it returns is said until the answer comes.
+/// A long-running tool, whose result is a preliminary response.
 struct Order;
 
 static ORDER: LazyLock<ToolDeclaration> =
@@ -149,7 +149,7 @@ impl Tool for Order {
 }
 
 #[tokio::test]
-async fn the_result_of_a_long_running_tool_is_its_answer() {
+async fn the_answer_is_the_result_of_a_long_running_tool() {
     let runner = Runner::builder().engine(MemoryJournal::new()).workflow(ToolWorkflow::new(Order));
     let runner: Runner = runner.build().unwrap();
     let runner = runner.by_name();
@@ -167,12 +167,12 @@ async fn the_result_of_a_long_running_tool_is_its_answer() {
     assert_eq!(outcome.output, "delivered");
 }
 
-/// Cents for a euro.
+/// The exchange rate, in cents for a euro.
 struct Rate(u64);
 
 impl Resources for Rate {
-    fn get(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        (of == TypeId::of::<u64>()).then_some(&self.0)
+    fn get(&self, id: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        (id == TypeId::of::<u64>()).then_some(&self.0)
     }
 
     fn types() -> Vec<ResourceSpec<'static>> {
@@ -180,7 +180,7 @@ impl Resources for Rate {
     }
 }
 
-/// Needs the rate.
+/// A tool that requires the rate.
 struct Convert;
 
 impl Tool for Convert {
@@ -197,7 +197,7 @@ impl Tool for Convert {
 }
 
 #[tokio::test]
-async fn it_has_the_resources_of_the_runner() {
+async fn the_tool_gets_the_resources_of_the_runner() {
     let with = Runner::<NoProvider>::builder().resources(Rate(7)).workflow(ToolWorkflow::new(Convert));
     let session = with.build().unwrap().by_name().new_session("ann");
     assert_eq!(session.run_by_name("convert", json!({})).unwrap().await.unwrap().output, 7);

@@ -29,13 +29,13 @@ impl<E: Engine + Clone> limits::Opens for Memory<E> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn updates_of_many_sessions_all_count() {
+async fn concurrent_updates_of_many_sessions_all_count() {
     updates::adds_all(&Memory::<MemoryJournal>::default()).await;
     updates::adds_all(&Memory::<MemoryEngine>::default()).await;
 }
 
 #[tokio::test]
-async fn an_update_is_made_once_wherever_its_run_is_dropped() {
+async fn an_update_happens_once_wherever_its_run_is_dropped() {
     updates::adds_once(&Memory::<MemoryJournal>::default()).await;
 }
 
@@ -53,7 +53,7 @@ fn one_more(n: Option<u64>) -> u64 {
     n.unwrap_or(0) + 1
 }
 
-/// Updates a key of each kind twice, and tells what came of it. Sets another.
+/// Updates a key of each kind twice, sets another key, and returns the values.
 fn counts() -> FunctionTool {
     FunctionTool::new_async("count", "Counts.", |args: Map<String, Value>, cx: &mut ToolContext| {
         Box::pin(async move {
@@ -61,8 +61,8 @@ fn counts() -> FunctionTool {
             for key in ["user:n", "n", "temp:n", "user:n", "n", "temp:n"] {
                 all.push(cx.state().update(key, one_more).await?);
             }
-            cx.state().set("told", &all)?;
-            let refused = cx.state().update("told", |_: Option<Value>| 1).await.unwrap_err();
+            cx.state().set("counts", &all)?;
+            let refused = cx.state().update("counts", |_: Option<Value>| 1).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
             if args.contains_key("fails") {
                 Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
@@ -73,7 +73,7 @@ fn counts() -> FunctionTool {
     })
     .writes::<u64>("user:n")
     .writes::<u64>("n")
-    .writes::<Vec<u64>>("told")
+    .writes::<Vec<u64>>("counts")
 }
 
 #[tokio::test]
@@ -85,19 +85,19 @@ async fn an_update_in_a_tool_takes_effect_at_once_and_stays() {
     let outcome = runner.run(&Tree::new("w", vec![run(clerk)]), "go").await.unwrap();
     assert_eq!((outcome.get("user:n").unwrap(), outcome.get("n").unwrap()), (Some(4), Some(4)));
     assert_eq!(
-        outcome.get("told").unwrap(),
+        outcome.get("counts").unwrap(),
         Some(json!([1, 1, 1, 2, 2, 2])),
-        "what is set is not, when it fails"
+        "a failed call keeps its updates, but not its set keys"
     );
     for event in outcome.session().events().filter(|event| event.function_responses().count() > 0) {
         assert_eq!(event.actions.state_delta.get("n"), None, "no event overwrites an update");
     }
-    let told =
+    let recorded =
         |event: &Arc<Event>| Some(event.details.as_ref()?.custom_metadata.get(STATE_UPDATE_KEY)?.clone());
-    let told: Vec<_> = outcome.session().events().filter_map(told).collect();
-    assert_eq!(told.len(), 12);
+    let recorded: Vec<_> = outcome.session().events().filter_map(recorded).collect();
+    assert_eq!(recorded.len(), 12);
     assert_eq!(
-        (&told[0], &told[3]),
+        (&recorded[0], &recorded[3]),
         (
             &json!({"call": "tool.count@0", "update": "user:n@0"}),
             &json!({"call": "tool.count@0", "update": "user:n@1"})
@@ -143,7 +143,7 @@ async fn add_before_tool(cx: &mut CallbackContext, _: &mut FunctionCall) -> Resu
 }
 
 #[tokio::test]
-async fn callbacks_update_as_their_agent_or_call_does() {
+async fn callbacks_update_state_like_their_agent_or_call() {
     let model = ScriptedModel::new().call("count", json!({})).text("done");
     let clerk = LlmAgent::builder("clerk").model(model).tool(counts());
     let clerk = clerk.before_agent(add).before_model(add_before_model).before_tool(add_before_tool);
@@ -153,7 +153,7 @@ async fn callbacks_update_as_their_agent_or_call_does() {
     assert_eq!((outcome.get("app:n").unwrap(), outcome.get("user:n").unwrap()), (Some(5), Some(2)));
 }
 
-/// Tries to update state where nothing records it.
+/// Attempts to update state where no record exists.
 struct Tries;
 
 impl Plugin for Tries {
@@ -176,15 +176,16 @@ impl Plugin for Tries {
 }
 
 #[tokio::test]
-async fn a_plugin_updates_state_where_that_is_recorded() {
+async fn a_plugin_updates_state_only_where_it_is_recorded() {
     let runner: Runner = Runner::builder().engine(MemoryJournal::new()).plugin(Tries).build().unwrap();
     let outcome = runner.run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
     assert_eq!((outcome.get::<u64>("app:n").unwrap(), outcome.get::<u64>("n").unwrap()), (Some(1), None));
 }
 
-/// An element and an instance have keys of their own, which hold nothing at first, whatever an earlier run has left.
+/// An element and an instance have separate keys that start empty, regardless of values that an
+/// earlier run wrote.
 #[tokio::test]
-async fn an_update_starts_from_what_a_read_would_give() {
+async fn an_update_starts_from_the_value_that_a_read_returns() {
     let adds = || updates::adds("a", &["note", "note"]);
     let inside = || each("e", "item", "items", vec![run(writes_note(adds()))]);
     let tree = Tree::new("w", vec![inside()]).lets("items", json!([0, 1, 2]));

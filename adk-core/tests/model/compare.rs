@@ -1,4 +1,4 @@
-//! How a trace is compared with what the interpreter says, and what the log alone tells of its values.
+//! Comparison of a trace with the interpreter, and the values that only the log determines.
 
 use crate::discards::{Discards, State, failed_parts, left_out, undone};
 use crate::grow::KEPT;
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Something that has to happen, or branches whose order among each other is free.
+/// An expected line, or branches whose relative order is free.
 #[derive(Debug)]
 pub enum Item {
     Leaf(String),
-    /// What is there only when it is broken off.
+    /// Items that appear only if the branch is cancelled.
     Forgotten(Vec<Item>),
     Branches {
         /// The path of the block.
@@ -31,7 +31,8 @@ pub struct Branch {
     pub may_break_off: bool,
 }
 
-/// Whether these lines are what was expected; the start of it is enough for a branch that may break off.
+/// Checks that the lines are the expected ones. For a branch that may be cancelled, a prefix is
+/// enough.
 pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Result<(), String> {
     for item in items {
         match item {
@@ -51,12 +52,13 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
                 lines = rest;
                 let mut found = 0;
                 for branch in branches {
-                    let own: Vec<_> = here.iter().filter(|line| of(line, &branch.at)).cloned().collect();
+                    let own: Vec<_> =
+                        here.iter().filter(|line| belongs_to(line, &branch.at)).cloned().collect();
                     found += own.len();
                     compare(&branch.items, &own, may_break_off || branch.may_break_off)?;
                 }
                 if found != here.len() {
-                    return Err(format!("{at}: lines of no branch among {here:?}"));
+                    return Err(format!("{at}: lines without a branch among {here:?}"));
                 }
             }
         }
@@ -67,7 +69,7 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
     }
 }
 
-fn of(line: &str, at: &str) -> bool {
+fn belongs_to(line: &str, at: &str) -> bool {
     !at.ends_with('/') && is_inside(line, at, &['/', '#', '[', ' '])
 }
 
@@ -75,15 +77,15 @@ fn is_inside(line: &str, at: &str, next: &[char]) -> bool {
     line.strip_prefix(at).is_some_and(|rest| rest.starts_with(next))
 }
 
-/// The lines in the order in which a request shows them: branches and elements one after the other, without those that have lost a race
-/// or were left out. Each line comes with what it is of.
+/// Returns the lines in the order of a request: branches and elements one after the other, without
+/// losers of races and skipped parts. Each line carries its data.
 pub fn in_order<T: Clone>(items: &[Item], lines: &[(String, T)], parts: &Parts) -> Vec<T> {
     let (mut lines, mut ordered) = (lines, Vec::new());
     for item in items {
         match item {
             Item::Leaf(expected) => match lines.split_first() {
-                Some(((line, of), rest)) if line == expected => {
-                    ordered.push(of.clone());
+                Some(((line, data), rest)) if line == expected => {
+                    ordered.push(data.clone());
                     lines = rest;
                 }
                 _ => break,
@@ -100,7 +102,8 @@ pub fn in_order<T: Clone>(items: &[Item], lines: &[(String, T)], parts: &Parts) 
                 let (here, rest) = lines.split_at(count);
                 lines = rest;
                 for branch in branches.iter().filter(|branch| parts.count(at, &branch.at)) {
-                    let own: Vec<_> = here.iter().filter(|(line, _)| of(line, &branch.at)).cloned().collect();
+                    let own: Vec<_> =
+                        here.iter().filter(|(line, _)| belongs_to(line, &branch.at)).cloned().collect();
                     ordered.extend(in_order(&branch.items, &own, parts));
                 }
             }
@@ -109,14 +112,14 @@ pub fn in_order<T: Clone>(items: &[Item], lines: &[(String, T)], parts: &Parts) 
     ordered
 }
 
-/// Which parts of blocks count.
+/// The parts of blocks that count.
 pub struct Parts {
     won: BTreeMap<String, String>,
     left_out: BTreeSet<String>,
 }
 
 impl Parts {
-    pub fn of(log: &[Arc<Event>]) -> Self {
+    pub fn from_log(log: &[Arc<Event>]) -> Self {
         let left_out = log.iter().flat_map(|event| failed_parts(event)).map(str::to_owned).collect();
         Self { won: winners(log), left_out }
     }
@@ -127,8 +130,8 @@ impl Parts {
     }
 }
 
-/// What events look like, but for those of the user and of the agents that observe.
-pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
+/// Formats events, except those of the user and of the observing agents.
+pub fn to_lines(events: &[Arc<Event>]) -> Vec<String> {
     let is_seen = |event: &&Arc<Event>| {
         !["user", BRIEF, BLIND, OBSERVER].contains(&&*event.author) && left_out(event, "cancelled").is_none()
     };
@@ -158,19 +161,19 @@ pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
     lines.collect()
 }
 
-/// Which branches have won races, by the paths of their blocks.
+/// Returns the winners of races, by the paths of their blocks.
 pub fn winners(events: &[Arc<Event>]) -> BTreeMap<String, String> {
     let won = |event: &Arc<Event>| Some((event.path.to_string(), event.winner()?.to_owned()));
     events.iter().filter_map(won).collect()
 }
 
-/// How the name of a block begins that an event is by.
+/// Returns the first letter of the block that emitted an event.
 fn of_block(event: &Event) -> Option<char> {
     let first = event.author.trim_start_matches(SKIP).chars().next();
     first.filter(|first| matches!(first, 'e' | 't'))
 }
 
-/// Whether an event begins an element.
+/// Whether an event starts an element.
 fn is_element(event: &Event) -> bool {
     event.path.to_string().ends_with(']')
 }
@@ -178,15 +181,15 @@ fn is_element(event: &Event) -> bool {
 /// The elements of an `each`.
 #[derive(Default)]
 struct Elements {
-    /// What they are stored behind, up to the number.
+    /// The prefix of their stored keys, up to the index.
     stored: String,
     count: usize,
     left_out: BTreeSet<String>,
 }
 
-/// The values that depend on how far cancelled branches came: what an agent found in its key is what the log has
-/// written there last, since the element around began; lists hold what the elements have written last, and behind a race the keys
-/// of the winner what it has written last.
+/// Checks the values that depend on the progress of cancelled branches. A value that an agent read
+/// is the last one in the log since its element started. A list holds the last values of the
+/// elements. After a race, the keys of the winner hold its last values.
 pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
     let mut blocks: BTreeMap<String, Elements> = BTreeMap::new();
     let mut earlier: Vec<State> = Vec::new();
@@ -228,28 +231,28 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
                 for (key, _) in delta() {
                     let held = state.get(&key).map_or("nothing".to_owned(), Value::to_string);
                     if event.text() != held {
-                        return Err(format!(
-                            "{path} has found {} in {key}, which holds {held}",
-                            event.text()
-                        ));
+                        return Err(format!("{path} read {} from {key}, which holds {held}", event.text()));
                     }
                 }
             }
             _ => {}
         }
-        if let Some(discards) = Discards::of(event) {
+        if let Some(discards) = Discards::from_event(event) {
             let writes = |at: usize| {
                 let delta = log[at].actions.state_delta.iter();
                 delta.map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
             };
             let undone = undone(&path, &log[..at], writes, &earlier, &discards);
             if undone != delta().collect() {
-                return Err(format!("{path}: {undone:?} has to be undone, but it says {:?}", event.actions));
+                return Err(format!(
+                    "{path}: {undone:?} must be undone, but its actions are {:?}",
+                    event.actions
+                ));
             }
         }
         state.extend(delta());
         let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
-        // A `state` key holds null from then on.
+        // A discarded `state` key holds null from now on.
         let names = unwritten.into_iter().flatten().map(|key| key.as_str().unwrap());
         names.filter(|name| !name.starts_with(KEPT)).for_each(|name| drop(state.remove(name)));
     }

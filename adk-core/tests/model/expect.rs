@@ -1,4 +1,4 @@
-//! What has to happen: a recursive interpreter of shapes.
+//! A recursive interpreter of shapes, which returns the expected events.
 
 use crate::Plan;
 use crate::compare::{Branch, Item};
@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub enum Ended {
     Through,
-    /// To the innermost loop, or to that of the name; why, for the loops that it ends.
+    /// An exit to the innermost loop, or to the named one, with its reason.
     Exit(Option<String>, String),
     Failed(Failure),
 }
 
 #[derive(Debug)]
 pub struct Failure {
-    /// Where: in a race in which all fail it is any of these that fails last.
+    /// The possible places: in a race that all branches lose, any of them may fail last.
     pub paths: Vec<String>,
     may_pass: bool,
 }
@@ -29,12 +29,12 @@ impl Failure {
     }
 }
 
-/// Which stored key each name stands for.
+/// The stored key of each name.
 #[derive(Clone, Default)]
 struct Names {
-    /// Those that are not stored behind `other`.
+    /// Keys that are not stored with the prefix `other`.
     known: BTreeMap<String, String>,
-    /// What stands before the keys of the workflow, and before those of what stands inside here.
+    /// The prefix of the keys of the workflow, and the prefix for blocks inside it.
     other: String,
     inside: String,
 }
@@ -44,7 +44,7 @@ impl Names {
         self.known.get(name).cloned().unwrap_or_else(|| format!("{}{name}", self.other))
     }
 
-    /// A workflow inside; its output is the key `to` here.
+    /// Returns the names of a nested workflow, whose output is the key `to` here.
     fn workflow(&self, name: &str, output: Option<(&str, &str)>) -> Self {
         let inside = format!("{}{name}/", self.inside);
         let known = output.map(|(key, to)| (key.to_owned(), self.key(to)));
@@ -90,7 +90,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What happens in a run in which these branches have won their races.
+/// Returns the expected events of a run in which these branches won their races.
 pub fn workflow(
     shape: &Shape,
     seed: u64,
@@ -124,7 +124,7 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
     match at.shape {
         Shape::Agent { name, leave, renamed, .. } => {
             let (path, key) = (path(name), at.names.key(renamed.unwrap_or(name)));
-            let plan = Plan::of(at.seed, &path, leave);
+            let plan = Plan::new(at.seed, &path, leave);
             events.extend((0..plan.events).map(|n| at.line(&path, &format!(" {key}={n}"))));
             match plan.flow {
                 _ if plan.fails.is_some() => Failure::at(path, plan.fails == Some(true)),
@@ -157,7 +157,7 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             let place = path(name);
             let branches = inside.iter().map(|shape| {
                 let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
-                Part::of(format!("{place}/{}", shape.name()), Vec::new(), |events, loops| {
+                Part::run(format!("{place}/{}", shape.name()), Vec::new(), |events, loops| {
                     step(&own, events, loops)
                 })
             });
@@ -221,7 +221,7 @@ fn elements(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> En
         let begins = format!(" {}={}", names.key(own), item(n));
         let own = Place { names, ..at.inner(at.shape, &path) }.forked(format!("{name}[{n}]"));
         let begins = vec![own.line(&path, &begins)];
-        Part::of(path.clone(), begins, |events, loops| steps(inside, &own, &path, events, loops))
+        Part::run(path.clone(), begins, |events, loops| steps(inside, &own, &path, events, loops))
     });
     let ended = together(at, elements.collect(), events, loops);
     if let Ended::Through = ended
@@ -233,7 +233,7 @@ fn elements(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> En
     ended
 }
 
-/// A branch or an element, by itself.
+/// A branch or an element.
 struct Part {
     at: String,
     ended: Ended,
@@ -242,7 +242,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(
+    fn run(
         at: String,
         mut events: Vec<Item>,
         run: impl FnOnce(&mut Vec<Item>, &mut Vec<Item>) -> Ended,
@@ -261,7 +261,7 @@ fn failed_parts(parts: &[Part]) -> String {
     parts.iter().filter(|part| part.fails()).map(|part| format!(" without {}", part.at)).collect()
 }
 
-/// Parts whose order among each other is free; at most one of them leaves.
+/// Joins parts whose relative order is free; at most one of them leaves.
 fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
     let name = at.shape.name();
     let (place, skips) = (format!("{}/{name}", at.path), name.starts_with(SKIP));
@@ -269,7 +269,8 @@ fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mu
     let leaving = parts.iter().position(|part| !stays(part));
     assert!(parts.iter().filter(|part| !stays(part)).count() < 2, "two branches leave");
     let failed = failed_parts(&parts);
-    // Siblings of the one that leaves may break off anywhere; the one that leaves has said everything.
+    // Siblings of the leaving part may be cancelled anywhere; the leaving part has emitted all its
+    // events.
     let mut ended = beside(&place, parts, |index| leaving.is_none_or(|one| one == index), events, loops);
     if let Some(leaving) = leaving {
         return ended.swap_remove(leaving);
@@ -280,7 +281,7 @@ fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mu
     Ended::Through
 }
 
-/// Branches of which the first that finishes wins; the log says which one.
+/// Joins a race, whose winner the log names.
 fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
     let place = format!("{}/{}", at.path, at.shape.name());
     let mut own = Vec::new();
@@ -289,7 +290,7 @@ fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Ve
         let failed = failed_parts(&parts);
         let ended = beside(&place, parts, |_| all_fail, events, loops);
         if !all_fail {
-            // Something around has cancelled it before it was won.
+            // An enclosing block cancelled the race before it was won.
             events.push(Item::Leaf(format!("{place} is won")));
             return Ended::Through;
         }
@@ -319,7 +320,7 @@ fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Ve
     ended.swap_remove(won)
 }
 
-/// What parts do at the same time, of which these are known to come to their ends; gives how each of them ends.
+/// Joins concurrent parts. Some are known to finish. Returns the end of each part.
 fn beside(
     place: &str,
     parts: Vec<Part>,

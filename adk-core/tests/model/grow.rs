@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub const ROOT: &str = "root";
-/// How the names of `state` keys begin.
+/// The prefix of the names of `state` keys.
 pub const KEPT: &str = "kept";
-/// How the names of those begin that leave out what fails.
+/// Prefixes of the names of blocks that skip failed parts.
 const SKIP_EACH: &str = "skipe";
 const SKIP_RACE: &str = "skipr";
 
@@ -18,9 +18,9 @@ pub enum Shape {
     Agent {
         name: &'static str,
         leave: Leave,
-        /// The key that it reads and writes instead of one of its own name.
+        /// The key that it reads and writes instead of a key with its own name.
         renamed: Option<&'static str>,
-        /// The item of the `each` around in its workflow, or the error of the `else`.
+        /// The item of the enclosing `each` in its workflow, or the error of the `else`.
         item: Item,
     },
     /// Writes a key that a block reads, or the output of a workflow.
@@ -53,14 +53,14 @@ pub enum Shape {
         /// Empty without an `else`.
         otherwise: Vec<Shape>,
     },
-    /// Behind the step that writes its key.
+    /// Follows the step that writes its key.
     Match {
         name: &'static str,
         key: &'static str,
         writer: &'static str,
         arms: Vec<Vec<Shape>>,
     },
-    /// Behind the step that writes its list.
+    /// Follows the step that writes its list.
     Each {
         name: &'static str,
         item: &'static str,
@@ -77,12 +77,12 @@ pub enum Shape {
         name: &'static str,
         inside: Vec<Shape>,
         output: Option<Output>,
-        /// Its `state` keys.
+        /// `state` keys of the workflow.
         states: Vec<&'static str>,
     },
 }
 
-/// The output of a workflow, and how the workflow around calls it.
+/// The output of a workflow, and its name in the enclosing workflow.
 #[derive(Debug)]
 pub struct Output {
     pub key: &'static str,
@@ -92,18 +92,18 @@ pub struct Output {
 /// A value that depends on the seed and the path of its writer.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
-    /// Whether a loop is to end after this round.
+    /// Whether a loop ends after this round.
     Done,
-    /// One of so many arms.
+    /// An arm, below this number.
     Arm(usize),
-    /// A few elements.
+    /// A list with a few elements.
     List,
     Number,
 }
 
 impl What {
     pub fn value(self, seed: u64, path: &str) -> Value {
-        let mut random = Random::of(seed, path);
+        let mut random = Random::at(seed, path);
         match self {
             Self::Done => json!(random.one_in(2)),
             Self::Arm(arms) => json!(random.below(arms as u64)),
@@ -113,7 +113,7 @@ impl What {
     }
 }
 
-/// The element at a place of a list.
+/// Returns the element at an index of a list.
 pub fn item(at: usize) -> Value {
     json!(at * 7 + 3)
 }
@@ -142,7 +142,7 @@ impl Shape {
         }
     }
 
-    /// The keys that can be written in it, as they are called around it.
+    /// Adds the keys that the shape may write, under their outer names.
     pub fn written(&self, into: &mut BTreeSet<&'static str>) {
         match self {
             Self::Agent { name, renamed, .. } => drop(into.insert(renamed.unwrap_or(name))),
@@ -163,12 +163,13 @@ impl Shape {
     }
 }
 
-/// Names and how many more nodes there may be.
+/// Names, and the number of nodes that may still be added.
 struct Grower {
     random: Random,
     left: u32,
     names: u32,
-    /// How many workflows are around, but for the root, and the `state` keys of that.
+    /// The number of enclosing workflows, except the root, and the `state` keys of the innermost
+    /// one.
     nested: u32,
     states: Vec<&'static str>,
 }
@@ -213,7 +214,7 @@ impl Grower {
         Shape::Agent { name: self.name("a"), leave: leave.clone(), renamed, item }
     }
 
-    /// A key for an agent, which may be one that is kept from run to run.
+    /// Returns a key for an agent, possibly a `state` key that outlives the run.
     fn key(&mut self) -> &'static str {
         if self.nested > 0 || self.random.one_in(2) {
             return self.name("k");
@@ -255,14 +256,15 @@ impl Grower {
         Shape::Parallel { name, limit: self.limit(), first: false, inside }
     }
 
-    /// Branches that all may leave, since one of them wins, and may write one key, which is read after them.
+    /// Grows branches that may all leave, because one of them wins. They may write one key, which
+    /// is read after them.
     fn race(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let skips = self.random.one_in(4);
         let (name, key) = (self.name(if skips { SKIP_RACE } else { "r" }), self.name("k"));
         let count = 1 + self.random.below(4);
         let mut all = Leave { fails: leave.fails.map(|fails| Fails { one_in: 3, ..fails }), ..leave.clone() };
         let inside = (0..count).map(|at| {
-            // Where nothing may fail, the last branch does not.
+            // If failures are not allowed here, the last branch does not fail.
             if skips || leave.fails.is_none() {
                 all.fails = (skips || at + 1 < count).then(|| self.fails(leave.depth));
             }
@@ -283,7 +285,7 @@ impl Grower {
         let name = self.name("t");
         let (most, all) = (1 + self.random.below(3) as u32, self.random.one_in(3));
         let (fails, otherwise) = match leave.fails {
-            // Without an `else` the block around gets the error.
+            // Without an `else`, the enclosing block gets the error.
             Some(fails) if self.random.one_in(2) => (Fails { one_in: 6, ..fails }, Vec::new()),
             _ => (self.fails(leave.depth), self.inside(depth, leave, Some(ERROR_KEY))),
         };
@@ -291,7 +293,7 @@ impl Grower {
         Shape::Try { name, most, all, inside, otherwise }
     }
 
-    /// How agents fail in a block that goes on after it.
+    /// Returns how agents fail in a block that handles failures.
     fn fails(&mut self, depth: usize) -> Fails {
         Fails { depth, one_in: 6, pass: self.random.one_in(2) }
     }
@@ -320,7 +322,7 @@ impl Grower {
         }
         let inside = self.inside(depth, &inner, Some(item));
         let write = Shape::Write { name: writer, key: list, what: What::List };
-        // Of all elements around, only one could be allowed to fail; it never passes.
+        // Only one of all enclosing elements could be allowed to fail, and its error is permanent.
         let may_fail = leave.fails.is_some_and(|fails| fails.depth == leave.depth && !fails.pass);
         let over = if may_fail && self.random.one_in(4) { Over::Fail } else { Over::Cut };
         let max = self.limit().map(|max| (max, over));

@@ -1,11 +1,13 @@
-//! The walk over the flat list of steps against a simple recursive interpreter, on random trees.
+//! Compares the execution of the flat list of steps with a simple recursive interpreter, on random
+//! trees.
 //!
-//! What an agent does depends on the seed and its path alone, so the interpreter can say what has to happen
-//! without knowing how branches interleave: within a branch the order is fixed, between branches it is free. Of the
-//! branches of a block at most one exits or fails; its siblings may then have come as far as they like. What they
-//! have left in their keys the log tells, and so it does which branch has won a `parallel(first)`.
+//! The behavior of an agent depends only on the seed and its path, so the interpreter predicts
+//! events without knowing how branches interleave: the order within a branch is fixed, and the
+//! order between branches is free. At most one branch of a block exits or fails; its siblings may
+//! then have made any progress. The log provides the keys that they wrote, and the winner of a
+//! `parallel(first)`.
 //!
-//! `ADK_TREES` says how many trees there are, `ADK_SEED` the first of them.
+//! `ADK_TREES` sets the number of trees, and `ADK_SEED` the first seed.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,
@@ -27,7 +29,7 @@ mod tree;
 use adk_core::runner::SessionHandle;
 use adk_core::testing::ScriptedModel;
 use adk_core::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
-use compare::{Branch, Item, Parts, compare, in_order, replay, seen, winners};
+use compare::{Branch, Item, Parts, compare, in_order, replay, to_lines, winners};
 use discards::State;
 use expect::{Ended, Failure};
 use grow::{KEPT, Shape};
@@ -37,14 +39,14 @@ use support::Tree;
 use tokio::runtime::{Builder, Runtime};
 use tree::{BLIND, BRIEF, OBSERVER};
 
-/// The same numbers on every machine.
+/// Random numbers that are the same on every machine.
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
-    pub fn of(seed: u64, path: &str) -> Self {
+    pub fn at(seed: u64, path: &str) -> Self {
         Self(path.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
     }
     pub fn number(&mut self) -> u64 {
@@ -61,44 +63,45 @@ impl Random {
     }
 }
 
-/// What an agent does in one turn.
+/// The behavior of an agent in one turn.
 pub struct Plan {
     pub events: u32,
     pub flow: Flow,
-    /// Whether it fails, with an error that may pass.
+    /// Whether the agent fails, and whether its error is transient.
     pub fails: Option<bool>,
     random: Random,
 }
 
-/// What may leave the place where an agent stands.
+/// The ways to leave the place of an agent.
 #[derive(Clone, Default, Debug)]
 pub struct Leave {
-    /// The loops around, innermost last.
+    /// The enclosing loops, innermost last.
     pub loops: Vec<Loop>,
     pub fails: Option<Fails>,
-    /// How many `each` are around.
+    /// The number of enclosing `each` blocks.
     pub depth: usize,
 }
 
-/// How agents may fail.
+/// The way in which agents fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Fails {
-    /// How many `each` are around the block that goes on after it.
+    /// The number of `each` blocks around the block that handles the failure.
     pub depth: usize,
     pub one_in: u64,
-    /// Whether the errors may pass. They are alike, since nobody knows which branch of a race has failed last.
+    /// Whether the errors are transient. All errors are equal, because the last failure of a race
+    /// is unknown.
     pub pass: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Loop {
     pub name: &'static str,
-    /// How many `each` are around it.
+    /// The number of `each` blocks around the loop.
     pub depth: usize,
 }
 
 impl Leave {
-    /// The loops that are in the same element.
+    /// Returns the loops in the same element.
     pub fn inner(&self) -> &[Loop] {
         let outside = self.loops.iter().take_while(|around| around.depth < self.depth).count();
         &self.loops[outside..]
@@ -106,10 +109,10 @@ impl Leave {
 }
 
 impl Plan {
-    pub fn of(seed: u64, path: &str, leave: &Leave) -> Self {
-        let mut random = Random::of(seed, path);
+    pub fn new(seed: u64, path: &str, leave: &Leave) -> Self {
+        let mut random = Random::at(seed, path);
         let events = random.below(4) as u32;
-        // Of all elements the first alone leaves.
+        // Only the first of all elements leaves.
         let elements: Vec<_> = path.split('[').skip(1).map(|rest| rest.starts_with("0]")).collect();
         let leaves = |depth: usize| elements.iter().skip(depth).all(|first| *first);
         let innermost = leave.loops.last().filter(|around| leaves(around.depth)).map(|_| Flow::Exit);
@@ -126,7 +129,7 @@ impl Plan {
         Self { events, flow, fails, random }
     }
 
-    /// Gives way to others, or not: in this task, in another thread, or for some time.
+    /// Yields or not: in this task, in another thread, or for some time.
     pub async fn disturb(&mut self) {
         match self.random.below(8) {
             0 => tokio::task::yield_now().await,
@@ -148,23 +151,23 @@ fn ended(outcome: &Outcome<()>) -> Vec<String> {
     outcome.loops.iter().map(|end| format!("{} {} {}", end.path, end.rounds, reason(&end.reason))).collect()
 }
 
-/// What came of a run.
+/// The result of a run.
 type Ran = (Vec<Arc<Event>>, RunEnd<()>, Option<Error>);
 
 async fn drive(handle: &SessionHandle, tree: &Tree) -> Ran {
     let mut stream = handle.run(tree, "go").message("go").stream();
-    let (mut taken, mut error) = (Vec::new(), None);
+    let (mut delivered, mut error) = (Vec::new(), None);
     while let Some(event) = stream.next().await {
         match event {
-            Ok(event) => taken.push(event),
+            Ok(event) => delivered.push(event),
             Err(failed) => error = Some(failed),
         }
     }
-    (taken, stream.end(), error)
+    (delivered, stream.end(), error)
 }
 
-/// Grows a tree, runs it twice at once in one session, and says what is not as the interpreter has it: they take turns, and the
-/// second one sees nothing of what the first has left, but for `state` keys.
+/// Grows a tree, runs it twice concurrently in one session, and reports differences from the
+/// interpreter. The runs take turns, and the second one sees only the `state` keys of the first.
 fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), String> {
     let shape = Shape::grow(seed);
     let tree = tree::observed(&shape, seed);
@@ -176,15 +179,19 @@ fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), St
     let session = runtime.block_on(handle.open()).unwrap();
     let logged: Vec<_> = session.events().cloned().collect();
     let fail = |why: String| Err(format!("seed {seed}: {why}\n{shape:#?}"));
-    let taken: Vec<_> = first.0.iter().chain(&second.0).cloned().collect();
-    if !(taken.len() == logged.len() && taken.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
-        return fail(format!("delivered is not logged:\n{:#?}\n{:#?}", seen(&taken), seen(&logged)));
+    let delivered: Vec<_> = first.0.iter().chain(&second.0).cloned().collect();
+    if !(delivered.len() == logged.len() && delivered.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
+        return fail(format!(
+            "delivered and logged events differ:\n{:#?}\n{:#?}",
+            to_lines(&delivered),
+            to_lines(&logged)
+        ));
     }
     if !logged.is_sorted_by(|a, b| a.id < b.id && a.timestamp <= b.timestamp) {
         return fail("ids or times run backwards".into());
     }
-    happened.events += taken.len();
-    seen(&taken).iter().for_each(|line| happened.see(line));
+    happened.events += delivered.len();
+    to_lines(&delivered).iter().for_each(|line| happened.see(line));
     if let Err(why) = as_sent(&shape, seed, &first, &model) {
         return fail(format!("requests: {why}"));
     }
@@ -198,15 +205,16 @@ fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), St
     Ok(())
 }
 
-/// What there was in all trees: what never happens is not tested.
+/// Counts over all trees. Absent cases are not tested.
 #[derive(Default)]
 struct Happened {
     events: usize,
-    /// How many lines hold each of these.
+    /// The number of lines that contain each of [`WORDS`].
     lines: [usize; WORDS.len()],
 }
 
-/// Of a race, two of a try, of parts that have failed, of an `each` with more than its `max`, of a `state` key.
+/// Marks of a race, of attempts, of failed parts, of an `each` over its `max`, and of a `state`
+/// key.
 const WORDS: [&str; 6] = [" won by ", ", again", "=* failed ", " without root/", " without 1", " kept"];
 
 impl Happened {
@@ -217,20 +225,20 @@ impl Happened {
     }
 }
 
-/// Whether the agents at the end of a run were sent what was said in it, in the order of the source.
-fn as_sent(shape: &Shape, seed: u64, (taken, ..): &Ran, model: &ScriptedModel) -> Result<(), String> {
-    let Some(run) = taken.first().map(|event| event.invocation_id) else { return Ok(()) };
+/// Checks that the agents at the end of a run received its events in source order.
+fn as_sent(shape: &Shape, seed: u64, (delivered, ..): &Ran, model: &ScriptedModel) -> Result<(), String> {
+    let Some(run) = delivered.first().map(|event| event.invocation_id) else { return Ok(()) };
     let sent = |agent: &str| {
         let all = model.requests_of(agent);
         let asked = all.into_iter().find(|request| request.info.run_id == run)?;
-        Some(asked.contents.iter().map(said).collect::<Vec<_>>())
+        Some(asked.contents.iter().map(message_text).collect::<Vec<_>>())
     };
     let Some(whole) = sent(OBSERVER) else { return Ok(()) };
-    let own: Vec<_> = taken.iter().filter(|event| !seen(&[(*event).clone()]).is_empty()).collect();
-    let lines: Vec<_> = seen(taken).into_iter().zip(own).collect();
+    let own: Vec<_> = delivered.iter().filter(|event| !to_lines(&[(*event).clone()]).is_empty()).collect();
+    let lines: Vec<_> = to_lines(delivered).into_iter().zip(own).collect();
     let (mut events, mut loops) = (Vec::new(), Vec::new());
-    expect::workflow(shape, seed, &winners(taken), &mut events, &mut loops);
-    let ordered = in_order(&events, &lines, &Parts::of(taken)).into_iter();
+    expect::workflow(shape, seed, &winners(delivered), &mut events, &mut loops);
+    let ordered = in_order(&events, &lines, &Parts::from_log(delivered)).into_iter();
     let spoken = ordered.filter(|event| !event.text().is_empty());
     let mut expected = vec!["go".to_owned()];
     expected.extend(spoken.map(|event| format!("{}: {}", event.author, event.text())));
@@ -243,8 +251,8 @@ fn as_sent(shape: &Shape, seed: u64, (taken, ..): &Ran, model: &ScriptedModel) -
     if whole == expected { Ok(()) } else { Err(format!("{whole:#?}, not {expected:#?}")) }
 }
 
-/// A message of the user, or what is quoted of another agent.
-fn said(content: &Content) -> String {
+/// Returns a message of the user, or the quoted text of another agent.
+fn message_text(content: &Content) -> String {
     match &content.parts[..] {
         [Part::Text(_), Part::Text(quote)] => {
             let author = quote.split(['[', ']']).nth(1).unwrap_or_default();
@@ -254,12 +262,17 @@ fn said(content: &Content) -> String {
     }
 }
 
-fn as_expected(shape: &Shape, seed: u64, state: &mut State, (taken, end, error): Ran) -> Result<(), String> {
+fn as_expected(
+    shape: &Shape,
+    seed: u64,
+    state: &mut State,
+    (delivered, end, error): Ran,
+) -> Result<(), String> {
     let (mut events, mut loops) = (Vec::new(), Vec::new());
-    let expected = expect::workflow(shape, seed, &winners(&taken), &mut events, &mut loops);
-    compare(&events, &seen(&taken), false)
-        .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", seen(&taken)))?;
-    replay(&taken, state).map_err(|why| format!("values: {why}\n{:#?}", seen(&taken)))?;
+    let expected = expect::workflow(shape, seed, &winners(&delivered), &mut events, &mut loops);
+    compare(&events, &to_lines(&delivered), false)
+        .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", to_lines(&delivered)))?;
+    replay(&delivered, state).map_err(|why| format!("values: {why}\n{:#?}", to_lines(&delivered)))?;
     match (expected, end, error) {
         (Ended::Through, RunEnd::Finished(outcome), None) => compare(&loops, &ended(&outcome), false)
             .map_err(|why| format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),
@@ -276,7 +289,7 @@ fn run_all(seeds: Range<u64>, runtime: &Runtime) {
     let mut happened = Happened::default();
     for seed in seeds.clone() {
         if let Err(why) = check(seed, runtime, &mut happened) {
-            panic!("{why}\nagain with ADK_SEED={seed} ADK_TREES=1");
+            panic!("{why}\nrepeat with ADK_SEED={seed} ADK_TREES=1");
         }
     }
     let Happened { events, lines } = happened;
@@ -288,26 +301,26 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// So many trees of this run, unless it says otherwise.
+/// Returns the seeds of this run: `trees` trees from `first`, unless the environment sets others.
 fn seeds(first: u64, trees: u64) -> Range<u64> {
     let first = number("ADK_SEED").unwrap_or(first);
     first..first + number("ADK_TREES").unwrap_or(trees)
 }
 
 #[test]
-fn random_trees_run_as_a_recursive_interpreter_says() {
+fn random_trees_run_as_the_recursive_interpreter_predicts() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     run_all(seeds(0, 5_000), &runtime);
 }
 
 #[test]
-fn random_trees_run_the_same_when_branches_are_woken_from_other_threads() {
+fn random_trees_run_the_same_when_other_threads_wake_branches() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     run_all(seeds(100_000, 1_000), &runtime);
 }
 
 #[test]
-fn the_interpreter_sees_what_is_missing_doubled_or_out_of_order() {
+fn the_comparison_detects_missing_duplicate_and_misplaced_events() {
     let leaf = |text: &str| Item::Leaf(text.to_owned());
     let lines = |text: &str| text.split(',').filter(|l| !l.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let branch = |at: &str, may_break_off| Branch {

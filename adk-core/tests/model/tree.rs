@@ -1,4 +1,4 @@
-//! The workflow that is made of a random tree.
+//! The workflow that is built from a random tree.
 
 use crate::grow::{Shape, item};
 use crate::support::{self, Node, Tree, by};
@@ -7,18 +7,18 @@ use adk_core::llm::{IncludeContents, LlmAgent};
 use adk_core::spec::{Attempts, ERROR_KEY, KeySpec, Over, StepKind};
 use adk_core::{Error, ErrorKind, Event, Flow};
 
-/// Sees the current turn, in a tree that is observed.
+/// An observing agent that sees the current turn.
 pub const BRIEF: &str = "brief";
-/// Sees nothing but its prompt.
+/// An observing agent that sees only its prompt.
 pub const BLIND: &str = "blind";
-/// Sees all.
+/// An observing agent that sees everything.
 pub const OBSERVER: &str = "observer";
 
 pub fn tree(shape: &Shape, seed: u64) -> Tree {
     ending_with(shape, seed, Vec::new())
 }
 
-/// The same with agents at the end that ask a model, and see what was said before.
+/// Builds the tree with observing agents at the end, which call a model and see earlier events.
 pub fn observed(shape: &Shape, seed: u64) -> Tree {
     let agent =
         |name, include| support::run(LlmAgent::builder(name).include_contents(include).build().unwrap());
@@ -88,7 +88,7 @@ fn list(key: &'static str) -> &'static [&'static str] {
     Box::leak(Box::new([key]))
 }
 
-/// Writes the key of its name a few times, and says what it held before.
+/// Makes an agent that writes the key of its name a few times, and reports the earlier value.
 fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave) -> support::By {
     let exits: Vec<_> = leave.loops.iter().map(|around| around.name).collect();
     let mut agent = by(name, move |cx| {
@@ -101,7 +101,7 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
                 let place = path.rsplit(']').nth(1).and_then(|rest| rest.rsplit('[').next()).unwrap();
                 assert_eq!(cx.state().value(own).as_deref(), Some(&item(place.parse().unwrap())), "{path}");
             }
-            let mut plan = Plan::of(seed, &path, &leave);
+            let mut plan = Plan::new(seed, &path, &leave);
             for n in 0..plan.events {
                 plan.disturb().await;
                 let held = cx.state().value(name).map_or("nothing".to_owned(), |value| value.to_string());

@@ -1,5 +1,5 @@
-//! What every artifact store has to do, asked of one through its trait, and what a run on a durable engine may expect of
-//! its artifacts. The stores of other crates are asked the same.
+//! Common tests of artifact stores, through their trait, and of the artifacts of runs on durable
+//! engines. Other crates run them on their stores.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
 use super::survival::Place;
@@ -15,7 +15,7 @@ use adk_core::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A store, and the sessions that its files belong to.
+/// An artifact store, and the sessions that own its files.
 #[derive(Clone)]
 pub struct Stores {
     pub artifacts: Arc<dyn ArtifactStore>,
@@ -23,8 +23,8 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Of a store that is both.
-    pub fn of<S: SessionStore + ArtifactStore + Clone>(store: &S) -> Self {
+    /// Wraps a store that implements both.
+    pub fn from_store<S: SessionStore + ArtifactStore + Clone>(store: &S) -> Self {
         Self { artifacts: Arc::new(store.clone()), sessions: Arc::new(store.clone()) }
     }
 
@@ -52,7 +52,7 @@ impl Stores {
     }
 }
 
-/// All that is asked of a store alone. `has_nul`: whether a name may hold a NUL.
+/// Tests the contract of the store itself. `has_nul` says whether a name may contain a NUL.
 pub async fn keeps(stores: &Stores, has_nul: bool) {
     versions(stores).await;
     scopes(stores).await;
@@ -60,7 +60,7 @@ pub async fn keeps(stores: &Stores, has_nul: bool) {
     parts(stores).await;
 }
 
-/// Versions count from 0 in each file; a file that was deleted begins anew.
+/// Versions count from 0 in each file; a deleted file starts again.
 async fn versions(stores: &Stores) {
     let key = stores.session("versions", "s").await;
     assert_eq!(stores.list(&key).await, [""; 0]);
@@ -74,7 +74,7 @@ async fn versions(stores: &Stores) {
     for version in [3, u32::MAX] {
         assert_eq!(stores.text(&key, "a", Some(version)).await, None);
     }
-    // The tenth is later than the second.
+    // Version 10 is later than version 2, so versions are not compared as text.
     for version in 3..12 {
         assert_eq!(stores.save(&key, "a", &version.to_string()).await, version);
     }
@@ -91,7 +91,7 @@ async fn versions(stores: &Stores) {
     assert_eq!(stores.list(&key).await, ["a", "b"]);
 }
 
-/// Files of a user are in all of the user's sessions, and need none; others are in one session alone.
+/// User files belong to all sessions of the user and need none; other files belong to one session.
 async fn scopes(stores: &Stores) {
     let early = SessionKey::new("artifacts", "scopes", "none");
     assert_eq!(stores.save(&early, "user:photo", "of the user").await, 0);
@@ -116,7 +116,7 @@ async fn scopes(stores: &Stores) {
     assert_eq!(stores.list(&one).await, ["notes", "one"]);
 }
 
-/// Names are only names.
+/// Names have no special characters.
 async fn names(stores: &Stores, has_nul: bool) {
     let key = stores.session("names/../o'neil; --", "a/b \u{1F408} \"q\" \\").await;
     let long = "long/".repeat(200);
@@ -165,7 +165,7 @@ async fn names(stores: &Stores, has_nul: bool) {
     }
 }
 
-/// Parts of every kind come back as they were: text, bytes, signatures, the order of keys.
+/// Parts of every kind are returned unchanged: text, bytes, signatures, the order of keys.
 async fn parts(stores: &Stores) {
     let key = stores.session("parts", "s").await;
     let mut random = Random(7);
@@ -176,14 +176,14 @@ async fn parts(stores: &Stores) {
     for (n, part) in all.iter().enumerate() {
         let found = stores.artifacts.load(&key, "part", u32::try_from(n).ok()).await.unwrap().unwrap();
         assert_eq!(found, *part);
-        assert_eq!(format!("{found:?}"), format!("{part:?}"), "keys in their order");
+        assert_eq!(format!("{found:?}"), format!("{part:?}"), "keys keep their order");
     }
     let large = Part::inline_data("image/png", vec![0xa5; 4 << 20]);
     stores.artifacts.save(&key, "large", large.clone()).await.unwrap();
     assert_eq!(stores.artifacts.load(&key, "large", None).await.unwrap(), Some(large));
 }
 
-/// Values nested deeper than can be read are refused before anything is written.
+/// Values that are nested too deep to be read are refused before any write.
 pub async fn refuses_depth(stores: &Stores) {
     let key = stores.session("depth", "s").await;
     let deep = (0..200).fold(json!(1), |inside, _| json!([inside]));
@@ -193,7 +193,7 @@ pub async fn refuses_depth(stores: &Stores) {
     assert_eq!(stores.list(&key).await, [""; 0]);
 }
 
-/// Saves at the same time, through several stores of one place, each have a version of their own.
+/// Concurrent saves through several stores of one place get separate versions.
 pub async fn together(stores: Vec<Stores>) {
     let key = stores[0].session("together", "s").await;
     let (each, rounds) = (stores.len(), 8);
@@ -209,12 +209,12 @@ pub async fn together(stores: Vec<Stores>) {
     }
     saved.sort_unstable();
     for (version, (found, n)) in saved.into_iter().enumerate() {
-        assert_eq!(found as usize, version, "each number is given once, and none is left out");
+        assert_eq!(found as usize, version, "each number is used once, without gaps");
         assert_eq!(stores[0].text(&key, "a", Some(found)).await, Some(n.to_string()));
     }
 }
 
-/// Files go with their session, except those of the user; a session that is not there has none.
+/// Files are deleted with their session, except user files; a missing session has no files.
 pub async fn goes_with_the_session(stores: &Stores) {
     let (key, other) = (stores.session("goes", "s").await, stores.session("goes", "t").await);
     for key in [&key, &other] {
@@ -231,7 +231,7 @@ pub async fn goes_with_the_session(stores: &Stores) {
     assert_eq!(stores.save(&key, "a", "anew").await, 0);
 }
 
-/// The same numbers on every machine.
+/// Random numbers that are the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -258,20 +258,20 @@ impl Random {
             3 => json!(u64::MAX - self.below(9)),
             4 => json!([0.1, -0.0, 1e16, 1e300, 5e-324, 1.5][self.below(6) as usize]),
             5 => json!(self.text()),
-            // Any float; those that JSON has no text for are null.
+            // Any float; floats that JSON cannot express become null.
             6 => json!(f64::from_bits(self.below(1 << 31) << 33 | self.below(1 << 31))),
             7 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
             _ => Value::Object(self.fields(depth - 1)),
         }
     }
 
-    /// Also with names that parts of other kinds have.
+    /// Fields may also have the names of other kinds of parts.
     fn fields(&mut self, depth: u64) -> Map<String, Value> {
         let names = ["z", "a", "text", "thought", "inlineData", "functionCall", "file_data", "other", "\0"];
         (0..self.below(4)).map(|_| (names[self.below(9) as usize].to_owned(), self.value(depth))).collect()
     }
 
-    /// Each kind in turn.
+    /// Makes parts of each kind in turn.
     fn part(&mut self, n: usize) -> Part {
         match n % 7 {
             0 => Part::Text(self.text()),
@@ -297,7 +297,7 @@ impl Random {
     }
 }
 
-/// Saves a text as `draft.txt`.
+/// Makes an agent that saves a text as `draft.txt`.
 fn saves() -> By {
     by("saves", |cx| {
         Box::pin(async move {
@@ -307,7 +307,7 @@ fn saves() -> By {
     })
 }
 
-/// Says what `draft.txt` holds.
+/// Makes an agent that emits the content of `draft.txt`.
 fn loads() -> By {
     by("loads", |cx| {
         Box::pin(async move {
@@ -318,12 +318,12 @@ fn loads() -> By {
     })
 }
 
-/// Waits for a person between the two.
+/// Builds a tree that waits for a person between the two.
 fn drafting() -> Tree {
     Tree::new("w", vec![run(saves()), run(Await::builder::<bool>("approved").build()), run(loads())])
 }
 
-/// A durable engine without an artifact store refuses to save, and says what is missing.
+/// A durable engine without an artifact store refuses to save and names what is missing.
 pub async fn refuses<S: SessionStore + Engine + Clone>(store: S) {
     let runner = super::survival::runner(&store);
     let error = runner.session("u", "s").run(&drafting(), "go").await.unwrap_err();
@@ -333,8 +333,8 @@ pub async fn refuses<S: SessionStore + Engine + Clone>(store: S) {
     let session = runner.session("u", "s");
     assert_eq!(session.artifacts().await.unwrap(), [""; 0]);
     let error = session.load_artifact("draft.txt").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "nobody can tell whether it is there: {error}");
-    // Whoever asks for memory gets it.
+    assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "the existence of the file is unknown: {error}");
+    // An explicit store in memory is accepted.
     let runner = builder(&store).artifact_store(MemoryArtifacts::new()).build().unwrap();
     let error = runner.session("u", "t").run(&drafting(), "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
@@ -345,7 +345,8 @@ fn builder<S: SessionStore + Engine + Clone>(store: &S) -> RunnerBuilder<NoProvi
     Runner::builder().app_name("app").session_store(sessions).engine(store.clone())
 }
 
-/// What a run has saved is there when another process takes it up. `artifacts` opens the store that is beside that of the run, or is it.
+/// A resumed run in another process finds its saved artifacts. `artifacts` opens the artifact store
+/// of a run store.
 pub async fn lasts<P: Place>(place: &P, artifacts: impl Fn(P::Store) -> Arc<dyn ArtifactStore>) {
     let open = async || {
         let store = place.open().await;
@@ -356,7 +357,7 @@ pub async fn lasts<P: Place>(place: &P, artifacts: impl Fn(P::Store) -> Arc<dyn 
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
     drop(runner);
 
     let runner = open().await;

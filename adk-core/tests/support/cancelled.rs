@@ -1,4 +1,4 @@
-//! Runs that are cancelled, asked of every store: by two runners that have it open, as two programs do.
+//! Common tests of cancelled runs, with two runners on one store, as in two programs.
 
 use super::limits::Opens;
 use super::{By, Tree, by, parallel, run, say};
@@ -9,7 +9,7 @@ use std::future::pending;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Waits for a value from outside.
+/// Builds a tree that waits for a value from outside.
 fn waits() -> Tree {
     let waits =
         by("waits", |cx| Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) }));
@@ -20,7 +20,8 @@ fn hangs() -> By {
     by("hangs", |_| Box::pin(pending()))
 }
 
-/// Says something, and something more once the gate is open, beside one that never ends.
+/// Builds a tree with an agent that emits an event, and another one after the gate opens, beside an
+/// agent that never ends.
 fn speaks(gate: &Arc<Notify>) -> Tree {
     let gate = gate.clone();
     let speaks = by("speaks", move |cx| {
@@ -39,7 +40,7 @@ async fn status(runner: &Runner, run: RunId) -> RunStatus {
     runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0).status
 }
 
-/// The run of a tree that waits.
+/// Starts a run that waits, and returns its id.
 async fn paused(runner: &Runner, user: &str) -> RunId {
     let (tree, session) = (waits(), runner.new_session(user));
     let mut stream = session.run(&tree, "go").stream();
@@ -55,14 +56,14 @@ fn is_cancelled(error: &Error, run: RunId) {
     assert!(error.message().contains(&run.to_string()) && !error.is_retryable(), "{error}");
 }
 
-/// A run that waits ends at once, for every program, and stays so.
-pub async fn ends_what_waits(place: &impl Opens) {
+/// A waiting run is cancelled at once, for every program, and stays cancelled.
+pub async fn ends_waiting_runs(place: &impl Opens) {
     let here = place.runner(ScriptedModel::new()).await;
     let there = place.runner(ScriptedModel::new()).await;
     let id = paused(&here, "ann").await;
     let wait = there.waiting().await.unwrap().remove(0).id;
     for runner in [&there, &here, &there] {
-        assert_eq!(runner.cancel(id).await.unwrap(), RunStatus::Cancelled, "as often as one likes");
+        assert_eq!(runner.cancel(id).await.unwrap(), RunStatus::Cancelled, "cancel is idempotent");
     }
     assert_eq!(here.waiting().await.unwrap(), []);
     assert_eq!(here.answer(&wait, true).await.unwrap_err().kind(), ErrorKind::UnknownWait);
@@ -73,7 +74,8 @@ pub async fn ends_what_waits(place: &impl Opens) {
     assert_eq!(there.runs(&RunFilter::ready()).await.unwrap(), []);
 }
 
-/// A run that another program drives ends at its next commit, its siblings with it; what is committed stays.
+/// A run that another program drives ends at its next commit, with all its branches; committed
+/// events stay.
 pub async fn ends_at_the_next_commit(place: &impl Opens) {
     let here = place.runner(ScriptedModel::new()).await;
     let there = place.runner(ScriptedModel::new()).await;
@@ -92,14 +94,14 @@ pub async fn ends_at_the_next_commit(place: &impl Opens) {
         (RunStatus::Cancelled, RunStatus::Cancelled)
     );
     is_cancelled(&there.resume(&tree, id).await.unwrap_err(), id);
-    // The session goes on.
+    // The session is still usable.
     let more = Tree::new("more", vec![run(say("more"))]);
     session.run(&more, "go on").await.unwrap();
     let texts: Vec<_> = session.open().await.unwrap().events().map(|event| event.text()).collect();
     assert_eq!(texts, ["go", "one", "go on", "more"]);
 }
 
-/// A run of this runner ends at once, whatever it waits for.
+/// A run of this runner is cancelled at once, regardless of what it waits for.
 pub async fn ends_at_once_here(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let tree = Tree::new("w", vec![run(say("one")), run(hangs())]);
@@ -112,8 +114,8 @@ pub async fn ends_at_once_here(place: &impl Opens) {
     assert_eq!(status(&runner, id).await, RunStatus::Cancelled);
 }
 
-/// What has ended does not change, what is not there is said, and a filter selects.
-pub async fn tells_what_there_is(place: &impl Opens) {
+/// Ended runs do not change, unknown runs are reported, and filters select by status.
+pub async fn reports_status(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let done = Tree::new("done", vec![run(say("a"))]);
     let ended = runner.run(&done, "go").await.unwrap().run_id;

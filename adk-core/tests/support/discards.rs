@@ -1,32 +1,32 @@
-//! What the log says of the branches and elements whose writes do not count, and what has to become of these.
+//! Discarded branches and elements in the log, and the required restoration of their writes.
 
 use adk_core::{Event, LEFT_OUT_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the keys hold.
+/// The values of all keys.
 pub type State = BTreeMap<String, Value>;
 
-/// What an event says that a block has left out.
+/// Returns a property of the parts that a block discarded or skipped, from its event.
 pub fn left_out<'a>(event: &'a Event, what: &str) -> Option<&'a Value> {
     event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?.get(what)
 }
 
-/// The paths of the parts of a block that have failed.
+/// Returns the paths of the failed parts of a block.
 pub fn failed_parts(event: &Event) -> impl Iterator<Item = &str> {
     let failed = left_out(event, "failed").and_then(Value::as_array);
     failed.into_iter().flatten().filter_map(|part| part["path"].as_str())
 }
 
-/// The parts of a block whose writes do not count, as the last event of the block says.
+/// The parts of a block whose writes are discarded, from the last event of the block.
 pub enum Discards<'a> {
     AllBut(&'a str),
     These(BTreeSet<&'a str>),
 }
 
 impl<'a> Discards<'a> {
-    pub fn of(event: &'a Event) -> Option<Self> {
+    pub fn from_event(event: &'a Event) -> Option<Self> {
         if let Some(winner) = event.winner() {
             return Some(Self::AllBut(winner));
         }
@@ -46,8 +46,9 @@ impl<'a> Discards<'a> {
     }
 }
 
-/// What the last event of a block has to write: of each key that a discarded part has written last, what another part has
-/// written there before, or what it held before the block. `writes` gives what each event writes.
+/// Returns the writes that the last event of a block must contain. For each key whose last write is
+/// from a discarded part, that is the last write of another part, or the value before the block.
+/// `writes` returns the writes of each event.
 pub fn undone(
     block: &str,
     log: &[Arc<Event>],
@@ -66,7 +67,7 @@ pub fn undone(
         let Some(part) = part(event) else { continue };
         let is_discarded = discards.has(block, &part);
         for (key, value) in writes(at) {
-            // Keys of elements inside are seen there alone.
+            // Keys of inner elements are visible there only.
             if key.matches('[').count() > block.matches('[').count() {
                 continue;
             }

@@ -1,5 +1,6 @@
-//! What every store that outlives the process has to do with runs that an engine above it drives: each slot is filled once,
-//! whichever processes execute the run, and nobody else takes such a run up. The stores of other crates are asked the same.
+//! Common tests of durable stores whose runs are driven by an engine above them: each slot is
+//! filled once, regardless of the executing process, and no other process resumes such a run. Other
+//! crates run them on their stores.
 
 mod above;
 mod detached;
@@ -27,20 +28,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 fn registry(store: &impl Engine) -> &dyn RunRegistry {
-    store.registry().expect("it keeps runs")
+    store.registry().expect("the engine has a run registry")
 }
 
 fn waits(store: &impl Engine) -> &dyn WaitRegistry {
-    store.waits().expect("it keeps waits")
+    store.waits().expect("the engine has a wait registry")
 }
 
-/// A process that executes runs for an engine above the store.
+/// Builds a process that executes runs for an engine above the store.
 fn above<S: SessionStore + Engine + Clone>(store: &S, tree: Tree, other: Option<Runner>) -> Runner {
     let engine = Above { store: store.clone(), other, offers: AtomicUsize::new(0) };
     knows(store, tree).driven_by(Arc::new(engine), Arc::new(Detached(store.clone())))
 }
 
-/// A run of this tree in a session, as it is handed over.
+/// Makes the task of a run in a session, as it is transferred.
 fn task(tree: &Tree, run: RunId, session: &str) -> RunTask {
     let topology = Topology::of(tree.as_agent().meta());
     serde_json::from_value(json!({
@@ -51,16 +52,16 @@ fn task(tree: &Tree, run: RunId, session: &str) -> RunTask {
 }
 
 fn begin(runner: &Runner, tree: &Tree, run: RunId, session: &str) -> RunRequest<'static, Value> {
-    runner.begin(task(tree, run, session)).expect("it knows the workflow")
+    runner.begin(task(tree, run, session)).expect("the runner knows the workflow")
 }
 
-/// The run, executed once more.
+/// Executes the run once more.
 fn again(runner: &Runner, run: RunId) -> RunRequest<'static, Value> {
     let info = RunInfo::new(run, key(), "w", RunStatus::Running, false);
-    runner.resume_by_name(&info).expect("it knows the workflow")
+    runner.resume_by_name(&info).expect("the runner knows the workflow")
 }
 
-/// All that a stream gives, which has to pause or to finish.
+/// Reads a stream to its end, which must be a pause or a finish.
 async fn read(stream: &mut RunStream<'_, Value>) -> Vec<Arc<Event>> {
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
@@ -76,7 +77,7 @@ async fn pauses(request: RunRequest<'static, Value>) -> Vec<Arc<Event>> {
     all
 }
 
-/// Begins a run of one event that stays open; gives its id.
+/// Starts a run of one event that stays open, and returns its id.
 pub async fn opens(store: &(impl SessionStore + Engine + Clone)) -> RunId {
     let tree = || Tree::new("w", vec![run(waits_for("asks"))]);
     let run = RunId::new();
@@ -97,12 +98,12 @@ async fn info(store: &impl Engine, run: RunId) -> RunInfo {
     registry(store).runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0)
 }
 
-/// The events with their slots, as far as they can be compared.
+/// Returns the comparable parts of the events with their slots.
 fn slots(driven: &DrivenRun) -> Vec<(u64, String, Arc<Event>, StateDelta)> {
-    let of = |(slot, stored): &(String, Stored)| {
+    let comparable = |(slot, stored): &(String, Stored)| {
         (stored.place, slot.clone(), stored.event.clone(), stored.temp.clone())
     };
-    driven.events.iter().map(of).collect()
+    driven.events.iter().map(comparable).collect()
 }
 
 fn is_fenced<T: std::fmt::Debug>(result: Result<T>) {
@@ -111,7 +112,7 @@ fn is_fenced<T: std::fmt::Debug>(result: Result<T>) {
 
 const ROUNDS: u32 = 4;
 
-/// What each round says.
+/// The texts of each round.
 const EACH: [&str; 4] = ["says", "temp", "calls", "adds"];
 
 fn says() -> By {
@@ -126,7 +127,7 @@ fn says() -> By {
     })
 }
 
-/// An event that is the record of its call.
+/// Makes an agent whose event is the record of its call.
 fn calls(made: &Arc<AtomicUsize>) -> By {
     let made = made.clone();
     by("calls", move |cx| {
@@ -163,14 +164,14 @@ fn waits_for(name: &'static str) -> By {
     })
 }
 
-/// All kinds of commits, and a wait at the end.
+/// Builds a tree with all kinds of commits, and a wait at the end.
 fn kinds(made: &Arc<AtomicUsize>) -> Tree {
     let round = vec![run(says()), run(calls(made)), run(adds())];
     Tree::new("w", vec![repeat("l", Some(ROUNDS), round), run(waits_for("asks"))])
         .states(const { &[KeySpec::new("n", "u64")] })
 }
 
-/// The texts of [`kinds`] until it waits.
+/// Returns the texts of [`kinds`] until it waits.
 fn kinds_texts() -> Vec<&'static str> {
     let each = [EACH[0], EACH[1], EACH[2], "", ""];
     std::iter::once("go").chain(std::iter::repeat_n(each, ROUNDS as usize).flatten()).collect()
@@ -180,12 +181,12 @@ fn texts(events: &[Arc<Event>]) -> Vec<String> {
     events.iter().map(|event| event.text()).collect()
 }
 
-/// Several attempts execute the same run at the same time, in two processes, and a third process later: each slot is filled once, and all see the
-/// same events in the order of the log.
+/// Several attempts execute the same run concurrently in two processes, and later a third process
+/// does. Each slot is filled once, and all see the same events in log order.
 pub async fn fills_each_slot_once(place: &impl Place) {
     let made = Arc::default();
     let (one, two, three) = (place.open().await, place.open().await, place.open().await);
-    // Two attempts in one process meet in one transaction.
+    // Two attempts in one process share a transaction.
     let runners = [&one, &two, &two].map(|store| above(store, kinds(&made), None));
     one.create(key(), StateDelta::default()).await.unwrap();
     let run = RunId::new();
@@ -197,7 +198,7 @@ pub async fn fills_each_slot_once(place: &impl Place) {
     let calls = made.load(SeqCst);
     assert!((ROUNDS as usize..=3 * ROUNDS as usize).contains(&calls), "{calls}");
     seen.push(pauses(again(&above(&three, kinds(&made), None), run)).await);
-    assert_eq!(made.load(SeqCst), calls, "the call of a filled slot is not made");
+    assert_eq!(made.load(SeqCst), calls, "a filled slot makes no call");
     let stored = log(&one, "s").await;
     assert_eq!(texts(&stored.events), kinds_texts());
     for seen in seen {
@@ -217,7 +218,7 @@ pub async fn fills_each_slot_once(place: &impl Place) {
         let temp = (stored.event.text() == "temp").then(|| json!(path));
         assert_eq!(stored.temp.get("temp:t").map(|value| (**value).clone()), temp, "{slot}");
     }
-    // Steps are not kept here.
+    // Steps are not stored here.
     let step = StepKey::new(run, Path::root("w"), CallKind::Step, "late", 0);
     for n in [1, 2] {
         let work = Box::pin(async move { Ok(json!(n)) });
@@ -225,7 +226,7 @@ pub async fn fills_each_slot_once(place: &impl Place) {
     }
 }
 
-/// The branches of one run are executed by two processes, and come back from the log.
+/// Two processes execute the branches of one run, and their events come from the log.
 pub async fn takes_branches_of_two(place: &impl Place) {
     fn tree() -> Tree {
         let branch = |name| {
@@ -244,7 +245,7 @@ pub async fn takes_branches_of_two(place: &impl Place) {
         Tree::new("w", vec![run(say("first")), both, run(say("last"))])
     }
     let (one, two) = (place.open().await, place.open().await);
-    // Another run is there before, whose events are not of this one.
+    // An earlier run has events that do not belong to this run.
     runner(&one).session("u", "s").run(&Tree::new("other", vec![run(say("before"))]), "go").await.unwrap();
     let id = RunId::new();
     let here = above(&one, tree(), Some(above(&two, tree(), None)));
@@ -278,14 +279,15 @@ fn asking() -> Tree {
     Tree::new("w", vec![parallel("q", vec![run(ask("a").build()), run(soon)]), run(say("end"))])
 }
 
-/// Waits are opened by one process, withdrawn by another, and answered by a third, which makes the run ready for nobody.
+/// One process opens waits, another withdraws them, and a third answers them. The answer does not
+/// make the run ready for recovery.
 pub async fn keeps_waits(place: &impl Place) {
     let (one, two, person) = (place.open().await, place.open().await, place.open().await);
     let run = RunId::new();
     pauses(begin(&above(&one, asking(), None), &asking(), run, "s")).await;
     let open = waits(&person).waiting("app", &RunFilter::of_run(run)).await.unwrap();
     let [a, b] = &open[..] else { panic!("{open:?}") };
-    assert!(b.deadline.is_some(), "people see it");
+    assert!(b.deadline.is_some(), "people see the deadline");
     // The engine above has the clock.
     let due = waits(&person).due("app", u64::MAX, 10).await.unwrap();
     assert_eq!((due.waits, due.next), (vec![], None));
@@ -304,7 +306,7 @@ pub async fn keeps_waits(place: &impl Place) {
         assert_eq!((info.status, info.is_ready), (RunStatus::Paused, false));
         assert_eq!(registry(store).runs("app", &RunFilter::ready()).await.unwrap(), []);
     }
-    // It goes on elsewhere, asks again what was withdrawn, and waits on.
+    // Another process continues, asks the withdrawn question again, and waits.
     let other = above(&two, asking(), None);
     let seen = pauses(again(&other, run)).await;
     assert_eq!(seen, log(&one, "s").await.events);
@@ -330,7 +332,7 @@ pub async fn closes(place: &impl Place) {
     for (session, end) in [("s", RunStatus::Finished), ("t", RunStatus::Failed("it broke".into()))] {
         let (run, here) = (RunId::new(), above(&one, kinds(&made), None));
         let claim = ClaimId::driven_above(run);
-        // Before its first event there is nothing.
+        // Before its first event, the run is unknown.
         assert!(registry(&two).driven(run, 0).await.unwrap().is_none());
         registry(&two).close(claim, end.clone(), usage(1)).await.unwrap();
         pauses(begin(&here, &kinds(&made), run, session)).await;
@@ -342,12 +344,12 @@ pub async fn closes(place: &impl Place) {
             let driven = driven(&one, run, 0).await;
             assert_eq!((driven.status, driven.usage), (status, Some(usage(n))));
         }
-        // It is the same claim all the time.
+        // The claim stays the same.
         let done = Done::new(Path::root("w"), Flow::Continue, Usage::default());
         registry(&two).finished(claim, vec![done.clone()]).await.unwrap();
         pauses(again(&above(&two, kinds(&made), None), run)).await;
         registry(&two).close(claim, end.clone(), usage(9)).await.unwrap();
-        // The end may be written again by an engine that does not know that it was.
+        // An engine may write the end again if it does not know of the first write.
         registry(&one).close(claim, end.clone(), usage(9)).await.unwrap();
         is_fenced(registry(&two).close(claim, RunStatus::Running, usage(10)).await);
         is_fenced(registry(&two).close(claim, RunStatus::Paused, usage(10)).await);
@@ -362,9 +364,9 @@ pub async fn closes(place: &impl Place) {
         assert_eq!(all.events.len(), log(&one, session).await.len);
         let plain = knows(&two, kinds(&made));
         let refused = plain.resume_by_name(&info(&two, run).await).unwrap().await.unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::RunBusy, "what its steps gave is not here");
+        assert_eq!(refused.kind(), ErrorKind::RunBusy, "the results of its steps are not in this store");
     }
-    // One that a process drives by itself is none of these.
+    // A run that a process drives itself is not such a run.
     let tree = Tree::new("w", vec![run(say("a"))]);
     let own = runner(&one).session("u", "own").run(&tree, "go").await.unwrap().run_id;
     assert_eq!(registry(&two).driven(own, 0).await.unwrap_err().kind(), ErrorKind::RunBusy);
@@ -372,7 +374,8 @@ pub async fn closes(place: &impl Place) {
     assert_eq!(log(&two, "own").await.len, 2);
 }
 
-/// A run that is cancelled by any process writes nothing more, and neither does one whose session is deleted.
+/// A run that any process cancelled writes nothing more, and neither does a run whose session is
+/// deleted.
 pub async fn is_fenced_by_a_cancel(place: &impl Place) {
     let made = Arc::default();
     let (one, two) = (place.open().await, place.open().await);
@@ -425,7 +428,7 @@ fn is_cancelled<T: std::fmt::Debug>(result: Result<T, Error>) {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
-/// Processes on the plain store do not take such a run up, also when all that have executed it have died.
+/// Processes on the plain store do not resume such a run, even after all its processes have died.
 pub async fn is_left_alone(place: &impl Place) {
     let (run, half) = (RunId::new(), RunId::new());
     let tree = || Tree::new("w", vec![run_asks(), super::run(say("z"))]);
@@ -433,7 +436,7 @@ pub async fn is_left_alone(place: &impl Place) {
         let one = place.open().await;
         let here = above(&one, tree(), None);
         pauses(begin(&here, &tree(), run, "s")).await;
-        // This one is in the middle of it.
+        // This process is in the middle of the run.
         let mut stream = begin(&here, &tree(), half, "half").stream();
         stream.next().await.unwrap().unwrap();
     }
@@ -441,19 +444,19 @@ pub async fn is_left_alone(place: &impl Place) {
     let (plain, watching) = (knows(&two, tree()), knows(&three, tree()));
     let wait = waits(&two).waiting("app", &RunFilter::of_run(run)).await.unwrap().remove(0);
     plain.answer(&wait.id, true).await.unwrap();
-    // One of its own, which is to be taken up.
+    // A run of the plain store must be recovered.
     let own = plain.session("u", "own").run(&tree(), "go").await.unwrap_err();
     assert_eq!(own.kind(), ErrorKind::Paused);
     let all = waits(&two).waiting("app", &RunFilter::unfinished()).await.unwrap();
     let own = all.into_iter().find(|wait| wait.session == "own").unwrap();
     plain.answer(&own.id, true).await.unwrap();
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (tell, mut reports) = tokio::sync::mpsc::unbounded_channel();
     let watch = watching.watch().every(Duration::from_millis(5)).inspect(move |run| {
         let _ = tell.send((run.run_id, run.result.is_ok()));
     });
     tokio::select! {
         error = watch.into_future() => panic!("{error}"),
-        taken = told.recv() => assert_eq!(taken, Some((own.run_id, true))),
+        taken = reports.recv() => assert_eq!(taken, Some((own.run_id, true))),
     }
     assert!(plain.recover().await.unwrap().is_empty());
     for id in [run, half] {
@@ -468,8 +471,8 @@ pub async fn is_left_alone(place: &impl Place) {
     assert_eq!(texts(&log(&two, "s").await.events), ["go", "asks true", "z"]);
 }
 
-/// A run that waits for its turn is in the registry before its first event, however often it is entered, and begins with that
-/// event; one that is cancelled meanwhile never begins.
+/// A queued run is in the registry before its first event, however often it is entered, and starts
+/// with that event. A run that is cancelled in the queue never starts.
 pub async fn begins_when_queued(place: &impl Place) {
     let (one, two) = (place.open().await, place.open().await);
     let made = Arc::default();
@@ -491,7 +494,7 @@ pub async fn begins_when_queued(place: &impl Place) {
     assert_eq!(registry(&two).cancel("app", cancelled).await.unwrap(), RunStatus::Cancelled);
     let here = above(&one, kinds(&made), None);
     is_cancelled(begin(&here, &kinds(&made), cancelled, "s").await);
-    assert_eq!(log(&one, "s").await.len, 0, "it has not begun");
+    assert_eq!(log(&one, "s").await.len, 0, "the run has not started");
     pauses(begin(&here, &kinds(&made), run, "s")).await;
     let begun = driven(&two, run, 0).await;
     assert_eq!((begun.record.is_queued, begun.status), (false, RunStatus::Paused));
@@ -502,7 +505,8 @@ fn run_asks() -> super::Node {
     run(waits_for("asks"))
 }
 
-/// Who has the session of the store open sees the events as they come, beside those of runs of this process.
+/// A reader with an open session of the store sees the events as they come, beside those of runs of
+/// this process.
 pub async fn is_seen_by_readers(place: &impl Place) {
     let made = Arc::default();
     let (one, two) = (place.open().await, place.open().await);
@@ -521,13 +525,13 @@ pub async fn is_seen_by_readers(place: &impl Place) {
         assert!(reader.events().take(stored.len).eq(&stored.events), "after {n}");
     }
     drop(stream);
-    // Executed by another process on, whose own reader sees what is there already by then.
+    // Another process continues the run; its own reader sees existing events at once.
     pauses(again(&there, run)).await;
     let stored = log(&one, "s").await;
     assert_eq!(texts(&stored.events).iter().filter(|text| *text != "other").count(), kinds_texts().len() + 6);
     let far_again = two.get(&key()).await.unwrap().unwrap();
     assert!(Arc::ptr_eq(&far, &far_again) && far.events().eq(&stored.events));
-    // This process is told at its next commit.
+    // This process learns of the events at its next commit.
     plain.session("u", "s").run(&other, "go").await.unwrap();
     let stored = log(&two, "s").await;
     assert!(reader.events().eq(&stored.events));

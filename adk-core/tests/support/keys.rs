@@ -1,4 +1,4 @@
-//! Keys of requests, and runs that several requests begin under one id, asked of every store.
+//! Common tests of request keys, and of runs that several requests start under one id.
 
 use super::limits::Opens;
 use super::{Tree, by, run};
@@ -14,19 +14,19 @@ use tokio::task::JoinSet;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 fn keys(runner: &Runner) -> &dyn RequestKeys {
-    runner.engine().keys().expect("it keeps keys")
+    runner.engine().keys().expect("the engine has request keys")
 }
 
 fn key(app: &str, scope: &str, key: &str) -> RequestKey {
     RequestKey::new(app, scope, key)
 }
 
-/// A key has one binding until its lifetime is over, for each app and scope, seen by every program.
+/// A key has one binding for its lifetime, for each app and scope, visible to every program.
 pub async fn binds(place: &impl Opens) {
     let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
     let long = "k".repeat(255);
     let odd = "o'neil; --\u{1F408} \"\\";
-    // Key, what the request proposes, how long it lives, and the binding that it gets.
+    // Each row: key, proposed binding, lifetime, and resulting binding.
     for (nth, (key, proposed, lifetime, bound)) in [
         (key("a", "s", "k"), ("one", "x"), DAY, ("one", "x")),
         (key("a", "s", "k"), ("one", "x"), DAY, ("one", "x")),
@@ -36,7 +36,7 @@ pub async fn binds(place: &impl Opens) {
         (key("a", "s", "K"), ("four", "y"), DAY, ("four", "y")),
         (key("a", "", &long), ("five", "y"), DAY, ("five", "y")),
         (key("a", odd, odd), (odd, odd), DAY, (odd, odd)),
-        // One whose lifetime is over is free.
+        // A key whose lifetime is over is free.
         (key("a", "s", "short"), ("one", "x"), Duration::ZERO, ("one", "x")),
         (key("a", "s", "short"), ("two", "y"), DAY, ("two", "y")),
         (key("a", "s", "short"), ("three", "z"), DAY, ("two", "y")),
@@ -53,14 +53,14 @@ pub async fn binds(place: &impl Opens) {
     }
 }
 
-/// A binding is replaced only while it is the one that the caller has seen.
+/// A binding is replaced only if it is still the one that the caller has seen.
 pub async fn rebinds(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let keys = keys(&runner);
     let key = key("a", "s", "k");
     let [one, two, three] = ["one", "two", "three"].map(|target| KeyBinding::new(target, target));
     for (replaces, proposed, bound) in [
-        // A free key.
+        // The key is free.
         (Some("none"), &one, &one),
         (Some("none"), &two, &one),
         (Some("one"), &two, &two),
@@ -73,7 +73,7 @@ pub async fn rebinds(place: &impl Opens) {
     }
 }
 
-/// Of requests that come at once, one gets the key.
+/// Exactly one of concurrent requests gets the key.
 pub async fn binds_once(place: &impl Opens) {
     let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
     let mut all = JoinSet::new();
@@ -90,7 +90,7 @@ pub async fn binds_once(place: &impl Opens) {
     assert!(all.iter().all(|(_, bound)| *bound == all[0].1), "{all:?}");
 }
 
-/// Keys whose lifetime is over leave the store while others come.
+/// Expired keys are deleted while new ones arrive.
 pub async fn forgets(place: &impl Opens, count: impl AsyncFn() -> usize) {
     let runner = place.runner(ScriptedModel::new()).await;
     let keys = keys(&runner);
@@ -104,7 +104,7 @@ pub async fn forgets(place: &impl Opens, count: impl AsyncFn() -> usize) {
     assert_eq!(count().await, 3);
 }
 
-/// A workflow that counts how often it is executed, and ends the first time when it may.
+/// Builds a workflow that counts its executions, and whose first execution waits for the gate.
 fn pays(paid: &Arc<AtomicU32>, gate: &Arc<Semaphore>) -> Arc<Tree> {
     let (paid, gate) = (paid.clone(), gate.clone());
     let pays = by("pays", move |cx| {
@@ -126,8 +126,8 @@ fn is_refused<T: std::fmt::Debug>(ended: adk_core::Result<T>) {
     assert!(error.to_string().contains("exists already; help: "), "{error}");
 }
 
-/// A second run of an id that is in the store is refused, whoever begins it and in which session: before, while and after the first
-/// one is driven, which hears nothing of it.
+/// A second run with a stored id is refused, from every program and in every session: before,
+/// during and after the first run, which is unaffected.
 pub async fn begins_once(place: &impl Opens) {
     let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
     let config = RunConfig::default().turns(SessionTurns::Share);
@@ -142,12 +142,12 @@ pub async fn begins_once(place: &impl Opens) {
             let mut first = begin(&here, "same").stream();
             assert_eq!(first.next().await.unwrap().unwrap().invocation_id, id);
             is_refused(begin(second, session).await);
-            // One that nobody waits for is dropped in the middle, or before it begins.
+            // A run without a reader is dropped in the middle, or before it starts.
             let mut dropped = begin(second, session).stream();
             tokio::select! { biased; event = dropped.next() => is_refused(event.unwrap()), () = async {} => {} }
             drop(dropped);
             drop(begin(second, session).stream());
-            // Its runs are listed after what the dropped ones have posted.
+            // This list is read after the posts of the dropped runs.
             let now = here.runs(&RunFilter::of_run(id)).await.unwrap().remove(0);
             assert!(now.status == RunStatus::Running && !now.is_ready, "{now:?}");
             gate.add_permits(1);
@@ -160,7 +160,7 @@ pub async fn begins_once(place: &impl Opens) {
     }
 }
 
-/// Of runs of one id that begin at once, one is executed.
+/// Exactly one of concurrent runs with one id is executed.
 pub async fn begins_once_of_many(place: &impl Opens) {
     let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
     for turns in [SessionTurns::Share, SessionTurns::Queue] {

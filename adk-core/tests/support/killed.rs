@@ -1,5 +1,6 @@
-//! A run whose process is killed, and taken up by a new one, over and over, ends as one that was never killed. It makes
-//! calls, streams replies of models, runs tools, and asks a person, who answers from another process.
+//! A run whose process is killed and resumed repeatedly ends like an uninterrupted one. The run
+//! makes calls, streams model replies, runs tools, and asks a person, who answers from another
+//! process.
 
 use super::survival::{Place, Random, Scratch, calls, kill, knows, notes, start};
 use super::{Tree, parallel, repeat, run};
@@ -17,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Calls a tool twice at once, then tells what it said, in pieces; the world outside sees each call.
+/// A model that calls a tool twice at once, then reports the results in pieces. Each call is noted
+/// in a file.
 struct Talks(PathBuf);
 
 impl Model for Talks {
@@ -28,9 +30,9 @@ impl Model for Talks {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let (path, turn) = (request.info.path.to_string(), request.info.turn);
         notes(&self.0, &format!("{path} model {turn}"));
-        let heard = request.contents.iter().flat_map(Content::function_responses);
-        let heard = Value::from_iter(heard.map(|answer| json!(answer.response))).to_string();
-        let pieces = ["it is ".to_owned(), "said ".to_owned(), heard];
+        let responses = request.contents.iter().flat_map(Content::function_responses);
+        let responses = Value::from_iter(responses.map(|answer| json!(answer.response))).to_string();
+        let pieces = ["it is ".to_owned(), "said ".to_owned(), responses];
         let reply = Reply::new().text(pieces.concat()).pieces(pieces).every(Duration::from_millis(1));
         let reply = match turn {
             0 => reply.call("add", json!({"n": 1})).call("add", json!({"n": 20})),
@@ -50,10 +52,11 @@ fn clerk(world: &Path) -> LlmAgent {
         format!("{n} is added")
     });
     let add = add.writes::<u64>("sum");
-    LlmAgent::builder("clerk").model(Talks(world.to_owned())).tool(add).output_key("told").build().unwrap()
+    LlmAgent::builder("clerk").model(Talks(world.to_owned())).tool(add).output_key("report").build().unwrap()
 }
 
-/// A workflow of agents that make calls and talk, and of questions: one in each round, and two at the same time.
+/// Builds a workflow of agents with calls and model replies, and of questions: one in each round,
+/// and two concurrent ones.
 fn asking(world: &Path) -> Tree {
     let one = |name| run(calls(name, world.to_owned()));
     let ask = |key| run(Await::builder::<bool>(key).question("Is it enough?").build());
@@ -62,7 +65,7 @@ fn asking(world: &Path) -> Tree {
     Tree::new("w", vec![repeat("outer", Some(3), round), both, one("e")])
 }
 
-/// The program that is killed: it begins a run or takes it up again.
+/// Starts or resumes a run, in the process that is killed.
 pub(super) async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
     let world = PathBuf::from(std::env::var("ADK_WORLD").unwrap());
     let runner = knows(&store, asking(&world));
@@ -73,7 +76,7 @@ pub(super) async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
         let ended = handle.run(&asking(&world), "go").await;
         assert!(ended.is_err_and(|error| error.kind() == ErrorKind::Paused), "it asks");
     } else {
-        // A store that cannot know whether a process lives waits until its lease has expired.
+        // A store that cannot detect dead processes waits until the lease expires.
         let is_driven = async || {
             let runs = store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap();
             runs.iter().any(|run| run.status == RunStatus::Running && !run.is_ready)
@@ -90,7 +93,7 @@ pub(super) async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
     println!("\n{}", if waits { "waits" } else { "done" });
 }
 
-/// What a run is that nobody kills: its events, and the calls that it makes.
+/// Returns the events and calls of an uninterrupted run.
 async fn reference(world: &Path) -> (BTreeMap<String, Vec<String>>, Vec<String>) {
     let (sessions, journal): (Arc<dyn SessionStore>, _) =
         (Arc::new(MemoryStore::new()), MemoryJournal::new());
@@ -114,7 +117,7 @@ async fn reference(world: &Path) -> (BTreeMap<String, Vec<String>>, Vec<String>)
     (by_branch(&there.events), calls.lines().map(str::to_owned).collect())
 }
 
-/// A person answers one question; whether there was one.
+/// Answers one question as a person. Returns whether there was one.
 async fn answer(runner: &Runner) -> bool {
     let open = runner.waiting().await.unwrap();
     match open.last() {
@@ -123,7 +126,7 @@ async fn answer(runner: &Runner) -> bool {
     }
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(PartialEq)]
 enum Attempt {
     Killed,
@@ -131,7 +134,7 @@ enum Attempt {
     Done,
 }
 
-/// Kills runs until there were so many kills.
+/// Kills runs until `wanted` kills have happened.
 pub async fn ends_the_same(place: &impl Place, wanted: usize) {
     let scratch = Scratch::new();
     let (expected, names) = reference(&scratch.path().join("reference")).await;
@@ -156,7 +159,7 @@ pub async fn ends_the_same(place: &impl Place, wanted: usize) {
         kills += attempts;
         let store = place.open().await;
         let runner = knows(&store, asking(&world));
-        assert!(runner.recover().await.unwrap().is_empty(), "nothing is left to do");
+        assert!(runner.recover().await.unwrap().is_empty(), "no work remains");
         assert!(store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap().is_empty());
         assert!(runner.waiting().await.unwrap().is_empty());
         let there = runner.session("u", &session).get(&EventFilter::new()).await.unwrap().unwrap();
@@ -166,9 +169,10 @@ pub async fn ends_the_same(place: &impl Place, wanted: usize) {
         let mut times: HashMap<&str, usize> = HashMap::new();
         made.lines().for_each(|line| *times.entry(line).or_default() += 1);
         assert!(names.iter().all(|name| times.contains_key(&**name)) && times.len() == names.len());
-        // Only what was in flight when it was killed: at most one call in each of two branches, and two tools in the third.
+        // Repeated calls were in flight at a kill: at most one in each of two branches, and two
+        // tools in the third.
         let again: usize = times.values().map(|n| n - 1).sum();
-        assert!(again <= 4 * attempts, "{again} calls were made again after {attempts} kills");
+        assert!(again <= 4 * attempts, "{again} calls were repeated after {attempts} kills");
     }
     println!("{kills} kills, {answers} answers between them");
     assert!(answers >= 5);
@@ -189,11 +193,12 @@ fn attempt(place: &impl Place, world: &Path, session: &str, after: Duration) -> 
     let output = child.wait_with_output().unwrap();
     let failed = output.status.code().is_some_and(|code| code != 0);
     assert!(!failed, "{}", String::from_utf8_lossy(&output.stderr));
-    killer.expect("it has begun").join().unwrap();
+    killer.expect("the attempt has started").join().unwrap();
     ended
 }
 
-/// What was said and written by branch: the order within a branch, and of all that runs in no branch.
+/// Returns texts and writes by branch: the order is fixed within a branch and outside of all
+/// branches.
 fn by_branch(events: &[Arc<Event>]) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for event in events {
@@ -204,8 +209,8 @@ fn by_branch(events: &[Arc<Event>]) -> BTreeMap<String, Vec<String>> {
             .iter()
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect();
-        let heard = event.function_responses().count();
-        all.entry(branch).or_default().push(format!("{} {} {state:?} {heard}", event.path, event.text()));
+        let responses = event.function_responses().count();
+        all.entry(branch).or_default().push(format!("{} {} {state:?} {responses}", event.path, event.text()));
     }
     all
 }

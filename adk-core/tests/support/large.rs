@@ -1,5 +1,5 @@
-//! What is asked of a store that holds much: the benchmarks measure it at 1,000,000 events, and tests that it costs the same at
-//! two sizes. One session is long, and others have 100 events each.
+//! Measurements of a large store: the benchmarks use 1,000,000 events, and tests check that
+//! operations cost the same at two sizes. One session is long, and the others have 100 events each.
 
 use super::survival::knows;
 use super::tenants::cut;
@@ -9,16 +9,16 @@ use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-/// How much a store holds. A run has ended for each 100 events.
+/// The size of a store. There is one ended run for each 100 events.
 #[derive(Clone, Copy)]
 pub struct Size {
-    /// Sessions of 100 events, called `b0` and so on, ten of each user (`u0` and so on).
+    /// Sessions of 100 events, named `b0` and so on, ten for each user (`u0` and so on).
     pub sessions: u64,
     /// The number of events of the session `long` of the user `long`.
     pub long: u64,
-    /// Runs that wait.
+    /// Waiting runs.
     pub waits: usize,
-    /// Runs that were cut off, and so many again that are each of another tenant.
+    /// Interrupted runs, and as many again that each belong to another tenant.
     pub cut: usize,
 }
 
@@ -26,16 +26,16 @@ pub struct Size {
 pub const MILLION: Size = Size { sessions: 9_000, long: 100_000, waits: 2_000, cut: 1_000 };
 
 impl Size {
-    /// The number of events.
+    /// Returns the number of events.
     pub const fn events(self) -> u64 {
         self.sessions * 100 + self.long
     }
 }
 
-/// When the first event was written, in seconds. The others follow each other by a second.
+/// The time of the first event, in seconds. The events are a second apart.
 pub const FIRST: u64 = 1_767_225_600;
 
-/// The event that all of them are, with its id to be replaced.
+/// Returns the JSON of every event, with an id to be replaced.
 pub fn data() -> String {
     format!(
         r#"{{"id":"ID","author":"a","content":{{"parts":[{{"text":"{}"}}],"role":"model"}},"actions":{{"state_delta":{{"key":1}}}},"node_info":{{"path":"w/l#12/a"}},"invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#,
@@ -43,7 +43,7 @@ pub fn data() -> String {
     )
 }
 
-/// Begins the runs that wait, and those that the caller cuts off when it closes the store.
+/// Starts the waiting runs, and the runs that the caller interrupts when it closes the store.
 pub async fn begin<S: SessionStore + Engine + Clone>(store: &S, size: Size) {
     let (runner, tree) = (knows(store, cut(false)), Arc::new(cut(false)));
     for n in 0..size.cut {
@@ -57,7 +57,7 @@ pub async fn begin<S: SessionStore + Engine + Clone>(store: &S, size: Size) {
     pause(&runner, &Arc::new(asks(None)), 0..size.waits).await;
 }
 
-/// The median of nine.
+/// Prints the median of nine measurements.
 async fn timed<T>(name: &str, what: &str, mut ask: impl AsyncFnMut() -> T) -> T {
     let (mut times, mut last) = (Vec::new(), None);
     for _ in 0..9 {
@@ -69,8 +69,8 @@ async fn timed<T>(name: &str, what: &str, mut ask: impl AsyncFnMut() -> T) -> T 
     last.unwrap()
 }
 
-/// Asks for what costs the same in any store, and says how long it took. `foreign` appends an event to the long session as another
-/// program does.
+/// Measures operations whose cost is independent of the size. `foreign` appends an event to the
+/// long session as another program does.
 pub async fn measure<S: SessionStore + Engine + Clone>(
     name: &str,
     store: &S,
@@ -97,7 +97,7 @@ pub async fn measure<S: SessionStore + Engine + Clone>(
     timed(name, "delete of a session of 100 events", delete).await;
 }
 
-/// Asks for all that there is, and says how long it took.
+/// Measures operations on all data.
 pub async fn whole<S: SessionStore + Engine + Clone>(name: &str, store: &S, size: Size) {
     let begin = Instant::now();
     let all = store.list("app", None).await.unwrap();

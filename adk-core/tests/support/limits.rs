@@ -1,6 +1,6 @@
-//! The limits of what a run takes: values that are nested too deep, at each place where one comes in, and ids that no store
-//! can keep. They are refused there, and the session can still be read and run in by a store that is opened afterwards.
-//! The stores of other crates are asked the same.
+//! Common tests of limits: values that are nested too deep, at each entry point, and ids that no
+//! store can keep. They are refused there, and the session stays usable in a store that is opened
+//! later. Other crates run them on their stores.
 
 use super::store::{deep_events, impossible_keys, is_too_deep, nested, nested_object};
 use super::survival::Place;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Opens what the runs are kept in once more, with that model.
+/// Opens the store of the runs again, with a model.
 pub trait Opens: Sync {
     fn runner(&self, model: ScriptedModel) -> impl Future<Output = Runner>;
 }
@@ -31,12 +31,12 @@ fn no_model() -> ScriptedModel {
     ScriptedModel::new()
 }
 
-/// Runs in the session of that id.
+/// Runs a tree in a session.
 async fn go(opens: &impl Opens, id: &str, tree: &Tree) -> Result<(), Error> {
     opens.runner(no_model()).await.session("u", id).run(tree, "go").await.map(drop)
 }
 
-/// Sees that a session can be read from the beginning, and run in. Gives the texts and the answers to calls.
+/// Checks that a session can be read from its beginning and used. Returns its events.
 async fn still_works(opens: &impl Opens, id: &str) -> Vec<Arc<Event>> {
     go(opens, id, &Tree::new("after", vec![run(say("after"))])).await.unwrap();
     let found =
@@ -46,7 +46,7 @@ async fn still_works(opens: &impl Opens, id: &str) -> Vec<Arc<Event>> {
     found.events
 }
 
-/// Does something with a value, which fails where it is too deep.
+/// Makes an agent that uses a value and fails if the value is too deep.
 macro_rules! agent {
     ($value:ident, |$cx:ident| $work:expr) => {
         by("a", move |$cx| {
@@ -59,7 +59,7 @@ macro_rules! agent {
     };
 }
 
-/// What an agent may do with a value so deep, with what an error calls it.
+/// Returns agents that use a value of this depth, with the place that an error names.
 fn agents(depth: usize) -> Vec<(&'static str, By)> {
     let value = || nested(depth);
     let (set, call, step) = (value(), value(), value());
@@ -78,8 +78,8 @@ fn agents(depth: usize) -> Vec<(&'static str, By)> {
     all
 }
 
-/// What agents write and record.
-pub async fn agents_are_held_to_it(opens: &impl Opens) {
+/// Tests values that agents write and record.
+pub async fn agents_obey_the_limit(opens: &impl Opens) {
     for (n, (what, agent)) in agents(MAX_DEPTH).into_iter().enumerate() {
         let id = format!("fits{n}");
         go(opens, &id, &Tree::new("w", vec![run(agent)]))
@@ -94,24 +94,25 @@ pub async fn agents_are_held_to_it(opens: &impl Opens) {
             is_too_deep(&error, what);
             assert_eq!(error.path().unwrap().to_string(), "w/a", "{error}");
             let events = still_works(opens, &id).await;
-            assert_eq!(events.len(), 3, "{what}: what was refused is not stored");
+            assert_eq!(events.len(), 3, "{what}: refused values are not stored");
         }
     }
 }
 
-/// What a run begins with.
-pub async fn beginnings_are_held_to_it(opens: &impl Opens) {
+/// Tests initial values of a run.
+pub async fn beginnings_obey_the_limit(opens: &impl Opens) {
     let tree = Tree::new("w", vec![run(say("a"))]);
     for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (5_000, false)] {
         let runner = opens.runner(no_model()).await;
-        let of = |what: &str| runner.session("u", format!("{what}{depth}"));
+        let session = |what: &str| runner.session("u", format!("{what}{depth}"));
         let message =
             Content::new(Role::User, vec![Part::text("go"), Part::Other(Box::new(nested_object(depth)))]);
-        let said = of("message").run(&tree, "go").message(message).await.map(drop);
-        let set = of("state").run(&tree, "go").state("user:k", nested(depth)).await.map(drop);
-        let created = of("create").create([("app:k", nested(depth))].into_iter().collect()).await.map(drop);
+        let said = session("message").run(&tree, "go").message(message).await.map(drop);
+        let set = session("state").run(&tree, "go").state("user:k", nested(depth)).await.map(drop);
+        let created =
+            session("create").create([("app:k", nested(depth))].into_iter().collect()).await.map(drop);
         let lets = Tree::new("w", vec![run(say("a"))]).lets("k", nested(depth));
-        let begun = of("let").run(&lets, "go").await.map(drop);
+        let begun = session("let").run(&lets, "go").await.map(drop);
         for (what, result) in [
             ("part", said),
             ("state key `user:k`", set),
@@ -134,8 +135,8 @@ pub async fn beginnings_are_held_to_it(opens: &impl Opens) {
     }
 }
 
-/// What a person answers: refused, and the question is still open.
-pub async fn answers_are_held_to_it(opens: &impl Opens) {
+/// Tests answers of people: a deep one is refused, and its question stays open.
+pub async fn answers_obey_the_limit(opens: &impl Opens) {
     let tree = || Tree::new("w", vec![run(Await::builder::<Value>("k").question("What?").build())]);
     let runner = opens.runner(no_model()).await;
     assert_eq!(go(opens, "s", &tree()).await.unwrap_err().kind(), ErrorKind::Paused);
@@ -155,7 +156,7 @@ pub async fn answers_are_held_to_it(opens: &impl Opens) {
     still_works(opens, "s").await;
 }
 
-/// A tool that gives back a value so deep.
+/// Makes a tool that returns a value of this depth.
 fn gives(depth: usize) -> FunctionTool {
     FunctionTool::new("gives", "Gives a value.", move |(), cx| {
         cx.state().set("seen", true)?;
@@ -164,7 +165,7 @@ fn gives(depth: usize) -> FunctionTool {
     .writes::<bool>("seen")
 }
 
-/// A tool that takes anything, and sets it where it is asked to.
+/// Makes a tool that takes any value, and sets it on request.
 fn takes() -> FunctionTool {
     FunctionTool::new("takes", "Takes a value.", |args: BTreeMap<String, Value>, cx| {
         cx.state().set("taken", &args["x"])?;
@@ -173,8 +174,9 @@ fn takes() -> FunctionTool {
     .writes::<Value>("taken")
 }
 
-/// Runs an agent with these tools by a script of one call, and gives what the model was answered to it.
-async fn answered(
+/// Runs an agent with these tools and a script of one call. Returns the result that the model
+/// received.
+async fn tool_result(
     opens: &impl Opens,
     id: &str,
     tool: FunctionTool,
@@ -184,32 +186,36 @@ async fn answered(
     let agent = LlmAgent::builder("m").instruction("Go.").tool(tool).build().unwrap();
     let tree = Tree::new("w", vec![run(agent)]);
     opens.runner(model.clone()).await.session("u", id).run(&tree, "go").await.unwrap();
-    assert_eq!(model.left("m"), 0, "the model was told, and went on");
+    assert_eq!(model.left("m"), 0, "the model received the error and continued");
     let events = still_works(opens, id).await;
     let response = events.iter().find_map(|event| event.function_responses().next()).unwrap();
     (Value::Object(response.response.clone()), events)
 }
 
-/// What a model calls a tool with, and what the tool gives: an error result, and the model goes on.
-pub async fn tools_are_held_to_it(opens: &impl Opens) {
+/// Tests arguments and results of tools: a deep one becomes an error result, and the model
+/// continues.
+pub async fn tools_obey_the_limit(opens: &impl Opens) {
     let object = |depth| Value::Object(nested_object(depth));
-    let (answer, events) = answered(opens, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
+    let (answer, events) = tool_result(opens, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
     assert_eq!(answer, json!({"result": nested(MAX_DEPTH)}));
     assert!(events.iter().any(|event| event.actions.state_delta.get("seen").is_some()));
-    let (answer, _) = answered(opens, "fitting", takes(), ("takes", object(MAX_DEPTH))).await;
+    let (answer, _) = tool_result(opens, "fitting", takes(), ("takes", object(MAX_DEPTH))).await;
     assert_eq!(answer, json!({"result": "taken"}));
     for depth in [MAX_DEPTH + 1, 5_000] {
         let (answer, events) =
-            answered(opens, &format!("gives{depth}"), gives(depth), ("gives", json!({}))).await;
+            tool_result(opens, &format!("gives{depth}"), gives(depth), ("gives", json!({}))).await;
         let said = answer["error"].as_str().unwrap();
         assert!(
             said.contains("the result of `gives`") && said.contains(&format!("nested {depth} levels")),
             "{said}"
         );
-        assert!(events.iter().all(|event| event.actions.state_delta.get("seen").is_none()), "it has failed");
+        assert!(
+            events.iter().all(|event| event.actions.state_delta.get("seen").is_none()),
+            "the tool has failed"
+        );
 
         let (answer, events) =
-            answered(opens, &format!("takes{depth}"), takes(), ("takes", object(depth))).await;
+            tool_result(opens, &format!("takes{depth}"), takes(), ("takes", object(depth))).await;
         let said = answer["error"].as_str().unwrap();
         assert!(
             said.contains("`takes`") && said.contains("100") && said.contains(&format!("{depth} levels")),
@@ -217,18 +223,18 @@ pub async fn tools_are_held_to_it(opens: &impl Opens) {
         );
         assert!(
             events.iter().all(|event| event.actions.state_delta.get("taken").is_none()),
-            "it did not run"
+            "the tool did not run"
         );
         let call = events.iter().find_map(|event| event.function_calls().next()).unwrap();
         assert!(
             call.args.is_empty() && call.malformed.is_some(),
-            "it is not taken for a call without arguments"
+            "the call is not treated as one without arguments"
         );
     }
 }
 
-/// The output of a model, as text and by its tool.
-pub async fn outputs_are_held_to_it(opens: &impl Opens) {
+/// Tests outputs of models, as text and by their tool.
+pub async fn outputs_obey_the_limit(opens: &impl Opens) {
     let agent = |tool: Option<FunctionTool>| {
         let agent = LlmAgent::builder("m").instruction("Go.").output_key("out").output_type::<Value>();
         Tree::new(
@@ -250,8 +256,8 @@ pub async fn outputs_are_held_to_it(opens: &impl Opens) {
         still_works(opens, &id).await;
     }
     // The answer is the argument `response` of the tool.
-    let given = |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
-    let model = ScriptedModel::new().reply(given(MAX_DEPTH)).reply(given(110)).reply(given(MAX_DEPTH - 1));
+    let answer = |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
+    let model = ScriptedModel::new().reply(answer(MAX_DEPTH)).reply(answer(110)).reply(answer(MAX_DEPTH - 1));
     let runner = opens.runner(model.clone()).await;
     let tree = agent(Some(gives(1)));
     let outcome = runner.session("u", "tool").run(&tree, "go").await.unwrap();
@@ -260,8 +266,9 @@ pub async fn outputs_are_held_to_it(opens: &impl Opens) {
     still_works(opens, "tool").await;
 }
 
-/// A session of an id that no store can keep is refused before its run begins, and before anything is asked of a model.
-pub async fn ids_are_held_to_it(opens: &impl Opens) {
+/// A session with an id that no store can keep is refused before its run starts and before any
+/// model call.
+pub async fn ids_obey_the_limit(opens: &impl Opens) {
     for (key, said) in impossible_keys("app") {
         let model = ScriptedModel::new().text("paid");
         let runner = opens.runner(model.clone()).await;
@@ -276,7 +283,7 @@ pub async fn ids_are_held_to_it(opens: &impl Opens) {
             assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
             assert!(error.to_string().contains(said), "{error}");
         }
-        assert_eq!(model.left("m"), 1, "nothing was paid for");
+        assert_eq!(model.left("m"), 1, "no model call was made");
         assert!(handle.get(&EventFilter::new()).await.unwrap().is_none() && !handle.delete().await.unwrap());
         assert!(runner.sessions(None).await.unwrap().is_empty());
     }

@@ -1,4 +1,4 @@
-//! Lists of runs, asked of every store: what each says of a run, and in which order.
+//! Common tests of run lists: their fields and their order.
 
 use super::limits::Opens;
 use super::{Tree, by, run, say};
@@ -18,7 +18,7 @@ fn counting() -> ScriptedModel {
         .reply(Reply::new().text("two").usage(30, 4))
 }
 
-/// Asks a model, waits for a person, and asks again.
+/// Builds a tree that calls a model, waits for a person, and calls a model again.
 fn talks() -> Tree {
     let asks = |name: &'static str| run(LlmAgent::builder(name).build().unwrap());
     let waits =
@@ -30,12 +30,12 @@ async fn info(runner: &Runner, run: RunId) -> RunInfo {
     runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0)
 }
 
-fn used(info: &RunInfo) -> Option<(u64, u64, u64)> {
+fn usage_of(info: &RunInfo) -> Option<(u64, u64, u64)> {
     info.usage.map(|Usage { calls, input_tokens, output_tokens, .. }| (calls, input_tokens, output_tokens))
 }
 
-/// Times and usage go on with the run, also over a pause and in another program.
-pub async fn tells_all(place: &impl Opens) {
+/// Times and usage continue over a pause and in another program.
+pub async fn reports_times_and_usage(place: &impl Opens) {
     let begun = now_micros();
     let model = counting();
     let (here, there) = (place.runner(model.clone()).await, place.runner(model).await);
@@ -43,27 +43,31 @@ pub async fn tells_all(place: &impl Opens) {
     let mut stream = session.run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
     let running = info(&there, id).await;
-    assert_eq!((&running.status, used(&running), running.ended()), (&RunStatus::Running, None, None));
+    assert_eq!((&running.status, usage_of(&running), running.ended()), (&RunStatus::Running, None, None));
     assert!(begun <= running.created && running.created <= running.updated, "{running:?}");
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
     drop(stream);
     let paused = info(&there, id).await;
-    assert_eq!((&paused.status, used(&paused), paused.ended()), (&RunStatus::Paused, Some((1, 10, 2)), None));
+    assert_eq!(
+        (&paused.status, usage_of(&paused), paused.ended()),
+        (&RunStatus::Paused, Some((1, 10, 2)), None)
+    );
     assert!(paused.created == running.created && paused.updated >= running.updated, "{paused:?}");
     let wait = there.waiting().await.unwrap().remove(0).id;
     there.answer(&wait, false).await.unwrap();
     there.resume(&tree, id).await.unwrap();
     let ended = info(&here, id).await;
-    assert_eq!((&ended.status, used(&ended)), (&RunStatus::Finished, Some((2, 40, 6))), "as a whole");
+    assert_eq!((&ended.status, usage_of(&ended)), (&RunStatus::Finished, Some((2, 40, 6))), "as a whole");
     assert!(ended.created == running.created && ended.updated > paused.updated, "{ended:?}");
     assert!(ended.ended() == Some(ended.updated) && ended.updated <= now_micros());
     assert_eq!((ended.session, &*ended.workflow), (session.key().clone(), "talks"));
 }
 
-/// A run that was cancelled in the middle says what it has used, where it is cancelled by its own program, or by another.
-pub async fn tells_what_was_cancelled(place: &impl Opens) {
+/// A run that was cancelled in the middle reports its usage, whether its own program or another one
+/// cancelled it.
+pub async fn reports_usage_of_cancelled_runs(place: &impl Opens) {
     let (here, there) = (place.runner(counting()).await, place.runner(counting()).await);
     for by_itself in [true, false] {
         let gate = Arc::new(Notify::new());
@@ -90,11 +94,11 @@ pub async fn tells_what_was_cancelled(place: &impl Opens) {
         let info = info(&there, id).await;
         assert_eq!((&info.status, info.ended()), (&RunStatus::Cancelled, Some(info.updated)));
         let tokens = if by_itself { (1, 10, 2) } else { (1, 30, 4) };
-        assert_eq!(used(&info), Some(tokens));
+        assert_eq!(usage_of(&info), Some(tokens));
     }
 }
 
-/// Lists by state, newest first or oldest first, page by page.
+/// Lists runs by state, newest or oldest first, page by page.
 pub async fn turns_pages(place: &impl Opens) {
     let runner = place.runner(counting()).await;
     let says = Tree::new("says", vec![run(say("a"))]);
@@ -108,7 +112,7 @@ pub async fn turns_pages(place: &impl Opens) {
         paused.push(runner.waiting().await.unwrap()[0].run_id);
         cancelled.extend(runner.cancel_where(&RunFilter::any().user("ann")).await.unwrap());
     }
-    assert_eq!(cancelled, [paused.remove(0)], "that of the first user");
+    assert_eq!(cancelled, [paused.remove(0)], "the run of the first user");
     let list = async |filter: &RunFilter| -> Vec<RunId> {
         runner.runs(filter).await.unwrap().into_iter().map(|run| run.run_id).collect()
     };
@@ -140,9 +144,11 @@ pub async fn turns_pages(place: &impl Opens) {
             assert_eq!(all, runs, "by pages: {page:?}");
         }
     }
-    // The error of one that has failed, and what is known of one that waited when it was cancelled.
-    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else { panic!("it has failed") };
+    // The error of a failed run, and the known facts of a run that was cancelled while it waited.
+    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
+        panic!("the run has not failed")
+    };
     assert!(error.contains("no"), "{error}");
-    assert_eq!(used(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
-    assert_eq!(used(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+    assert_eq!(usage_of(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
+    assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
 }

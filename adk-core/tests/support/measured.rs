@@ -1,4 +1,4 @@
-//! What the benchmarks of all stores measure: durable appends through the `Runner`, and a session of 100,000 events.
+//! Benchmarks of all stores: durable appends through the `Runner`, and a session of 100,000 events.
 
 use super::store::stored;
 use super::{Tree, by, repeat, run, say};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Times in buckets of a microsecond.
+/// A histogram of times, in buckets of a microsecond.
 struct Times(Vec<AtomicU64>);
 
 impl Times {
@@ -35,8 +35,8 @@ impl Times {
     }
 }
 
-/// Events per second with so many runs at once, about so many events in all, and the time that an `emit` takes. Each event
-/// has 500 bytes of text and sets a key.
+/// Measures events per second with `runs` concurrent runs and about `events` events, and the time
+/// of an `emit`. Each event has 500 bytes of text and sets a key.
 pub async fn appends<S: SessionStore + Engine + Clone>(name: &str, store: &S, runs: usize, events: usize) {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
@@ -68,8 +68,8 @@ pub async fn appends<S: SessionStore + Engine + Clone>(name: &str, store: &S, ru
     println!("{name} {runs:>3} runs: {rate:>8.0} events/s, p50 {p50:>8.3?}, p99 {p99:>8.3?}");
 }
 
-/// Makes a session of so many events, reads parts of it, runs in it, gives it away and takes it back, whole and with a bad
-/// line in the middle, and deletes it.
+/// Measures a session of `many` events: reads of parts, a run, export and import, an import with a
+/// bad line in the middle, and a delete.
 pub async fn session<S: SessionStore + Engine + Clone>(store: &S, many: u64) {
     let key = |id: &str| SessionKey::new("app", "u", id);
     let timed = |what: &str, begin: Instant| println!("{what} of {many} events: {:.3?}", begin.elapsed());

@@ -1,4 +1,5 @@
-//! Runs that fail, and go on once the cause was mended: the work before is kept, the call that failed is made again.
+//! Failed runs that continue after their cause was fixed: earlier work is kept, and the failed call
+//! is repeated.
 
 use super::survival::{Place, runner_of};
 use super::{By, Tree, by, run};
@@ -9,7 +10,7 @@ use adk_core::{Error, ErrorKind, Event, Flow, Runner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-/// The world that an operator mends, and how often it was called.
+/// The external state that an operator fixes, with its counts of calls.
 #[derive(Clone, Default)]
 struct World {
     mended: Arc<AtomicBool>,
@@ -17,7 +18,7 @@ struct World {
     tried: Arc<AtomicUsize>,
 }
 
-/// Pays once, then makes a call that fails until it is mended.
+/// Makes an agent that pays once, then makes a call that fails until the fix.
 fn pays(world: &World, failure: ErrorKind) -> By {
     let world = world.clone();
     by("pays", move |cx| {
@@ -36,8 +37,8 @@ fn pays(world: &World, failure: ErrorKind) -> By {
                 if own.mended.load(SeqCst) {
                     return Ok(2);
                 }
-                assert!(failure != ErrorKind::Panic, "what an operator has to mend");
-                Err(Error::new(failure, "what an operator has to mend"))
+                assert!(failure != ErrorKind::Panic, "an operator must fix this");
+                Err(Error::new(failure, "an operator must fix this"))
             })
             .await?;
             cx.emit(Event::new().with_text("called")).await?;
@@ -46,7 +47,7 @@ fn pays(world: &World, failure: ErrorKind) -> By {
     })
 }
 
-/// Makes a call that fails, handles that, and makes another that fails until it is mended.
+/// Makes an agent that handles the error of one call, and makes another that fails until the fix.
 fn handles(world: &World) -> By {
     let world = world.clone();
     by("handles", move |cx| {
@@ -83,7 +84,7 @@ fn knows<S: SessionStore + Engine + Clone>(store: &S, tree: Tree) -> Runner {
     builder.workflow::<Tree>(tree).build().unwrap()
 }
 
-pub async fn mended(place: &impl Place) {
+pub async fn retries_after_a_fix(place: &impl Place) {
     let kinds = [
         ErrorKind::Agent,
         ErrorKind::Panic,
@@ -106,15 +107,15 @@ pub async fn mended(place: &impl Place) {
             let handle = runner.session("u", session.clone());
             let error = handle.run(&tree(), "go").await.unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
-            // It is listed, with its error; nothing takes it up by itself.
+            // The failed run is listed with its error, and nothing resumes it automatically.
             let failed = runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap();
             assert_eq!(failed.len(), 1);
             assert!(!failed[0].is_ready);
             let RunStatus::Failed(why) = &failed[0].status else { panic!("{failed:?}") };
-            assert!(why.contains("what an operator has to mend"), "{why}");
+            assert!(why.contains("an operator must fix this"), "{why}");
             assert!(runner.recover().await.unwrap().is_empty());
             let id = failed[0].run_id;
-            // Not mended yet: it is tried again, and fails again.
+            // Before the fix, a retry fails again.
             let again = runner.retry(id).await.unwrap().result.unwrap_err();
             assert_eq!((again.kind(), world.tried.load(SeqCst)), (kind, 2), "{again}");
             world.mended.store(true, SeqCst);
@@ -128,7 +129,7 @@ pub async fn mended(place: &impl Place) {
             assert!(runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap().is_empty());
         }
     }
-    // An error that was handled is a result: the run goes the same way again.
+    // A handled error is a result: the run takes the same path again.
     let world = World::default();
     let tree = || Tree::new("w", vec![run(handles(&world))]);
     let store = place.open().await;
@@ -141,5 +142,5 @@ pub async fn mended(place: &impl Place) {
     assert_eq!(texts(&store, "handled").await, ["go", "the second", "ended"]);
     let unknown = runner.retry("e-01890000-0000-7000-8000-000000000000".parse().unwrap());
     assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
-    assert!(runner_of("elsewhere", &store).retry(id).await.is_err(), "it is not there to another app");
+    assert!(runner_of("elsewhere", &store).retry(id).await.is_err(), "another app does not see the run");
 }

@@ -1,4 +1,5 @@
-//! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
+//! Trees that are wired by hand like those of `workflow!`, so that the runtime is tested without
+//! the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
 pub mod artifacts;
@@ -38,7 +39,7 @@ use serde_json::Value;
 
 pub type Body = Box<dyn for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync>;
 
-/// An agent by hand.
+/// A hand-written agent.
 pub struct By {
     pub meta: AgentMeta<'static>,
     body: Body,
@@ -51,7 +52,7 @@ where
     By { meta: AgentMeta::custom(name).may_exit(true), body: Box::new(body) }
 }
 
-/// Says something.
+/// Makes an agent that emits its name.
 pub fn say(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -61,7 +62,7 @@ pub fn say(name: &'static str) -> By {
     })
 }
 
-/// Says something and ends the loop.
+/// Makes an agent that emits its name and ends the loop.
 pub fn exit(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -71,7 +72,7 @@ pub fn exit(name: &'static str) -> By {
     })
 }
 
-/// Writes a value that depends on where it stands to the key that it declares.
+/// Makes an agent that writes a computed value to the key that it declares.
 pub fn put<T, F>(name: &'static str, key: &'static str, value: F) -> By
 where
     T: Into<Value> + Send,
@@ -85,7 +86,7 @@ where
     agent
 }
 
-/// What happens in a run, but for the event of the user: paths, with the keys that are written; the error at the end.
+/// Returns the events of a run, except the user's: paths with written keys; the error at the end.
 pub async fn trace(tree: &Tree) -> Vec<String> {
     let runner: Runner = Runner::builder().build().unwrap();
     let mut stream = runner.run(tree, "go").stream();
@@ -111,7 +112,7 @@ impl DynAgent for By {
         (self.body)(cx)
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
-    /// The closure of a test sets what it likes.
+    /// The closure of a test may set any key.
     fn announced_dyn(&self) -> AnnouncedKeys {
         AnnouncedKeys::anything()
     }
@@ -120,7 +121,7 @@ impl DynAgent for By {
 pub enum Node {
     Run(&'static str, Box<dyn DynAgent>, Renames<'static>),
     Block(&'static str, StepKind<'static>, Vec<Node>),
-    /// The arm `n` is for the number `n`.
+    /// A match whose arm `n` is for the number `n`.
     Match(&'static str, &'static str, Vec<Vec<Node>>),
     Break(Option<&'static str>),
 }
@@ -134,7 +135,8 @@ pub fn named(name: &'static str, agent: impl DynAgent + 'static) -> Node {
     Node::Run(name, Box::new(agent), Renames::NONE)
 }
 
-/// An instance with other keys: what it reads, and what it writes in the order of its description.
+/// Wraps an instance with other keys: the keys that it reads, and the keys that it writes in the
+/// order of its description.
 pub fn renamed(
     name: &'static str,
     agent: impl DynAgent + 'static,
@@ -176,7 +178,7 @@ pub fn each(name: &'static str, item: &'static str, list: &'static str, inside: 
     )
 }
 
-/// A try, with its `else` unless that is empty.
+/// Makes a `try`, with its `else` unless that is empty.
 pub fn attempts(name: &'static str, limits: Attempts, body: Vec<Node>, otherwise: Vec<Node>) -> Node {
     let mut inside = body;
     if !otherwise.is_empty() {
@@ -239,7 +241,7 @@ impl Tree {
         }
     }
 
-    /// An agent that others transfer to.
+    /// Adds a transfer target.
     pub fn target(mut self, agent: impl DynAgent + 'static) -> Self {
         self.targets.push(Box::new(agent));
         self
@@ -250,26 +252,26 @@ impl Tree {
         self
     }
 
-    /// Keys of the session.
+    /// Declares keys of the session.
     pub fn states(mut self, keys: &'static [KeySpec<'static>]) -> Self {
         self.meta.states = keys;
         self.spec = self.spec.states(keys);
         self
     }
 
-    /// What it may cost.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.spec = self.spec.limits(limits);
         self
     }
 
-    /// A `let` whose expression panics.
+    /// Adds a `let` whose expression panics.
     pub fn panics(mut self) -> Self {
         self.panics = true;
         self
     }
 
-    /// Gives a block callbacks.
+    /// Sets callbacks of a block.
     pub fn on(mut self, block: &'static str, set: impl FnOnce(&mut AgentCallbacks)) -> Self {
         let mut callbacks = AgentCallbacks::default();
         set(&mut callbacks);
@@ -277,7 +279,7 @@ impl Tree {
         self
     }
 
-    /// Made without flow checks.
+    /// Disables flow checks.
     pub fn unchecked(mut self) -> Self {
         self.unchecked = true;
         self
@@ -289,7 +291,7 @@ impl Tree {
     }
 }
 
-/// How the names of blocks begin that leave out what fails.
+/// The prefix of the names of blocks that skip failed parts.
 pub const SKIP: &str = "skip";
 
 fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Option<Box<dyn DynAgent>>>) {
@@ -343,7 +345,7 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
     }
 }
 
-/// A description that lives as long as the test.
+/// Copies a description and leaks it for the test.
 fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
     fn text(text: &str) -> &'static str {
         Box::leak(text.to_owned().into_boxed_str())
@@ -383,7 +385,7 @@ impl StepTable for Tree {
         self.unchecked
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
-        assert!(!self.panics, "as asked for");
+        assert!(!self.panics, "the test requests a panic");
         self.lets.iter().try_for_each(|(key, value)| keys.set(key, value))
     }
     fn select(&self, _: usize, value: &Value) -> Result<usize> {
@@ -409,7 +411,7 @@ impl DynAgent for Tree {
     }
 }
 
-/// What it holds is known at run time.
+/// The tree is known only at run time.
 impl adk_core::workflow::Live for Tree {}
 
 impl<R: ?Sized> adk_core::Needs<R> for Tree {}

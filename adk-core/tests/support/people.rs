@@ -1,5 +1,5 @@
-//! What every store that outlives the process has to do with people: questions are listed, answered once, by whatever
-//! process; deadlines are taken by who recovers, and on time by who watches.
+//! Common tests of durable stores with people: questions are listed and answered once, by any
+//! process. Recovery handles passed deadlines, and a watch handles them on time.
 
 use super::survival::{Place, knows, runner, runner_of};
 use super::{By, Tree, by, exit, parallel, repeat, run, say};
@@ -12,19 +12,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// A runner of a process of its own.
+/// Builds the runner of another process.
 pub async fn process(place: &impl Place, tree: fn() -> Tree) -> Runner {
     knows(&place.open().await, tree())
 }
 
-/// Runs to the first pause.
+/// Runs to the first pause and returns the waits.
 pub async fn pause(place: &impl Place, tree: fn() -> Tree) -> Vec<Waiting> {
     let (runner, tree) = (process(place, tree).await, tree());
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
     waiting
 }
 
@@ -32,7 +32,7 @@ fn kind<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
     result.unwrap_err().kind()
 }
 
-/// Two questions at the same time, after one that nobody waits for any more.
+/// Builds a tree with two concurrent questions, after an abandoned one.
 pub fn two() -> Tree {
     let ask = |key| run(Await::builder::<bool>(key).question("Yes or no?").build());
     let round = parallel("p", vec![ask("lost"), run(exit("leaver"))]);
@@ -40,12 +40,13 @@ pub fn two() -> Tree {
     Tree::new("w", vec![repeat("l", Some(2), vec![round]), both, run(say("end"))])
 }
 
-/// Each question is answered once, by whatever process.
+/// Each question is answered once, by any process.
 pub async fn answers(place: &impl Place) {
     let waiting = pause(place, two).await;
-    let told = |one: &Waiting| (one.path.to_string(), one.question.clone(), one.schema.clone(), one.deadline);
+    let summary =
+        |one: &Waiting| (one.path.to_string(), one.question.clone(), one.schema.clone(), one.deadline);
     let question = |path: &str| (path.to_owned(), "Yes or no?".to_owned(), waiting[0].schema.clone(), None);
-    assert_eq!(waiting.iter().map(told).collect::<Vec<_>>(), [question("w/q/a"), question("w/q/b")]);
+    assert_eq!(waiting.iter().map(summary).collect::<Vec<_>>(), [question("w/q/a"), question("w/q/b")]);
     assert_eq!(waiting[0].schema["type"], json!("boolean"));
     assert!(waiting[0].run_id == waiting[1].run_id && waiting[0].id != waiting[1].id);
     let other = process(place, two).await;
@@ -64,8 +65,8 @@ pub async fn answers(place: &impl Place) {
     let third = process(place, two).await;
     let open = third.recover().await.unwrap().remove(0).result.unwrap();
     assert_eq!(open, waiting[..1], "the other still waits");
-    assert!(third.recover().await.unwrap().is_empty(), "an answer that was taken does not wake it again");
-    // Of two who answer at the same time one wins.
+    assert!(third.recover().await.unwrap().is_empty(), "a used answer does not wake the run again");
+    // Exactly one of two concurrent answers wins.
     let (no, yes) = tokio::join!(third.answer(&waiting[0].id, false), third.answer(&waiting[0].id, true));
     let won = yes.is_ok();
     assert!(no.is_ok() != won);
@@ -78,7 +79,7 @@ pub async fn answers(place: &impl Place) {
     assert!(third.waiting().await.unwrap().is_empty());
 }
 
-/// A question for a role, one for another user, and one for the user who began the run.
+/// Builds a tree with questions for a role, for another user, and for the user who started the run.
 fn addressed() -> Tree {
     let staff = Await::builder::<bool>("staff").by(AnsweredBy::Role("staff".into())).build();
     let other = Await::builder::<bool>("other").by(AnsweredBy::Other).build();
@@ -88,7 +89,7 @@ fn addressed() -> Tree {
     )
 }
 
-/// A question is answered by the users whom it names, and by no other.
+/// Only the users that a question names may answer it.
 pub async fn callers(place: &impl Place) {
     let waiting = pause(place, addressed).await;
     let by: Vec<_> = waiting.iter().map(|wait| wait.by.clone()).collect();
@@ -138,8 +139,8 @@ pub async fn callers(place: &impl Place) {
     assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
 }
 
-/// A run that is refused is as it was: one that waits still waits, one with an answer is still ready, one that has failed
-/// is not taken up by whoever recovers.
+/// A refused run is unchanged: a waiting run still waits, an answered one is still ready, and a
+/// failed one is not recovered.
 pub async fn refusals(place: &impl Place) {
     let waiting = pause(place, two).await;
     let (store, id) = (place.open().await, waiting[0].run_id);
@@ -160,11 +161,11 @@ pub async fn refusals(place: &impl Place) {
         }
         before
     };
-    let told = refused(id).await;
-    assert_eq!((&told[0].status, told[0].is_ready), (&RunStatus::Paused, false));
+    let runs = refused(id).await;
+    assert_eq!((&runs[0].status, runs[0].is_ready), (&RunStatus::Paused, false));
     own.answer(&waiting[1].id, true).await.unwrap();
-    let told = refused(id).await;
-    assert_eq!((&told[0].status, told[0].is_ready), (&RunStatus::Paused, true));
+    let runs = refused(id).await;
+    assert_eq!((&runs[0].status, runs[0].is_ready), (&RunStatus::Paused, true));
 
     let fails = Tree::new("w", vec![run(fails())]);
     let mut stream = own.session("u", "failed").run(&fails, "go").stream();
@@ -178,55 +179,60 @@ fn fails() -> By {
     by("fails", |_| Box::pin(async { Err(Error::new(ErrorKind::KeyMissing, "no")) }))
 }
 
-/// A question with a default and one without, whose deadlines pass at once.
+/// Builds a tree with questions with and without a default, whose deadlines pass at once.
 fn late() -> Tree {
     let soon = Duration::from_micros(1);
     let default = Await::builder::<u32>("first").timeout(soon).default(7).build();
     Tree::new("w", vec![run(default), run(Await::builder::<u32>("second").timeout(soon).build())])
 }
 
-/// Whoever recovers takes what nobody has answered in time.
+/// Recovery resumes runs whose questions timed out.
 pub async fn deadlines(place: &impl Place) {
     let waiting = pause(place, late).await;
     assert!(waiting[0].deadline.is_some());
     let other = process(place, late).await;
-    assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Expired, "nobody has looked yet");
+    assert_eq!(
+        kind(other.answer(&waiting[0].id, 8).await),
+        ErrorKind::Expired,
+        "no process has noticed the deadline yet"
+    );
     let open = other.recover().await.unwrap().remove(0).result.unwrap();
     assert_eq!(open[0].path.to_string(), "w/second");
     let error = other.recover().await.unwrap().remove(0).result.unwrap_err();
-    let told = (error.kind(), error.path().unwrap().to_string());
-    assert_eq!(told, (ErrorKind::Expired, "w/second".to_owned()));
+    let failure = (error.kind(), error.path().unwrap().to_string());
+    assert_eq!(failure, (ErrorKind::Expired, "w/second".to_owned()));
     assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Answered);
 }
 
-/// A question that somebody has to answer, and one whose deadline passes soon.
+/// Builds a tree with a question that needs an answer, and one whose deadline passes soon.
 pub(super) fn soon() -> Tree {
-    let vain = Await::builder::<u32>("late").timeout(Duration::from_millis(30)).default(7).build();
-    Tree::new("w", vec![run(Await::builder::<u32>("now").build()), run(vain), run(say("end"))])
+    let unanswered = Await::builder::<u32>("late").timeout(Duration::from_millis(30)).default(7).build();
+    Tree::new("w", vec![run(Await::builder::<u32>("now").build()), run(unanswered), run(say("end"))])
 }
 
-/// Whoever watches takes an answer of another process, and a deadline as soon as it passes.
+/// A watch handles an answer of another process, and a deadline as soon as it passes.
 pub async fn watches(place: &impl Place) {
     let waiting = pause(place, soon).await;
     let (watching, person) = (process(place, soon).await, process(place, soon).await);
     person.answer(&waiting[0].id, 5).await.unwrap();
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    // It looks at once, and then at the deadline: much earlier than it would look by itself.
+    let (tell, mut reports) = tokio::sync::mpsc::unbounded_channel();
+    // The watch polls at once, and then at the deadline, long before its own interval is over.
     let watch = watching.watch().every(Duration::from_secs(24 * 3600)).inspect(move |run| {
         let _ = tell.send(run.result.unwrap().len());
     });
-    let both = async { (told.recv().await, told.recv().await) };
+    let both = async { (reports.recv().await, reports.recv().await) };
     let both = tokio::select! {
         error = watch.into_future() => panic!("{error}"),
         both = both => both,
     };
-    assert_eq!(both, (Some(1), Some(0)), "it waits for the second, then it has ended");
+    assert_eq!(both, (Some(1), Some(0)), "the run waits for the second answer, then ends");
     let tree = soon();
     let outcome = person.resume(&tree, waiting[0].run_id).await.unwrap();
     assert_eq!((outcome.get::<u32>("now").unwrap(), outcome.get::<u32>("late").unwrap()), (Some(5), Some(7)));
 }
 
-/// A run that waits in tables of an earlier format goes on, also where its answer was not seen yet.
+/// A waiting run in tables of an earlier format continues, even if its answer was not processed
+/// yet.
 pub async fn earlier_format<P: Place>(place: &P, is_answered: bool, earlier: impl AsyncFn())
 where
     P::Store: ArtifactStore,
@@ -241,10 +247,10 @@ where
         async |runner: &Runner| runner.runs(&RunFilter::of_run(waiting[0].run_id)).await.unwrap().remove(0);
     let before = listed(&process(place, two).await).await;
     earlier().await;
-    // Two open it at the same moment.
+    // Two processes open the tables at the same moment.
     let (one, two_) = tokio::join!(place.open(), place.open());
     let runner = knows(&one, two());
-    // It was not known when a run ends or waits, and what it uses.
+    // The earlier format did not store the time of an end or a wait, nor usage.
     let after = listed(&runner).await;
     assert_eq!((after.created, &after.status, after.usage), (before.created, &before.status, None));
     assert!(after.created <= after.updated && after.updated <= before.updated, "{after:?} {before:?}");
@@ -268,22 +274,22 @@ where
     assert_eq!(two_.save(&key, "a", Part::text("y")).await.unwrap(), 1);
 }
 
-/// A user sees and answers his own questions, and an app those of all.
+/// Users see and answer their own questions, and an app those of all users.
 pub async fn neighbours(place: &impl Place) {
     let runner = process(place, two).await;
     for (user, session) in [("ann", "s1"), ("ann", "s2"), ("bob", "s1")] {
         let error = runner.session(user, session).run(&two(), "go").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Paused);
     }
-    let of = |waits: Vec<Waiting>| -> Vec<String> {
+    let keys = |waits: Vec<Waiting>| -> Vec<String> {
         waits.into_iter().map(|wait| format!("{}/{}", wait.user, wait.session)).collect()
     };
     let all = runner.waiting().await.unwrap();
-    assert_eq!(of(all.clone()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2", "bob/s1", "bob/s1"]);
+    assert_eq!(keys(all.clone()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2", "bob/s1", "bob/s1"]);
     let ann = runner.waiting_of(&RunFilter::unfinished().user("ann")).await.unwrap();
-    assert_eq!(of(ann), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
+    assert_eq!(keys(ann), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
     let bob = runner.session("bob", "s1");
-    assert_eq!(of(bob.waiting().await.unwrap()), ["bob/s1", "bob/s1"]);
+    assert_eq!(keys(bob.waiting().await.unwrap()), ["bob/s1", "bob/s1"]);
     for wait in &all {
         let answered = bob.answer(&wait.id, true).await;
         match &*wait.user {
@@ -291,7 +297,7 @@ pub async fn neighbours(place: &impl Place) {
             _ => assert_eq!(kind(answered), ErrorKind::UnknownWait),
         }
     }
-    assert_eq!(of(runner.waiting().await.unwrap()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
+    assert_eq!(keys(runner.waiting().await.unwrap()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
     let ready = runner.runs(&RunFilter::ready()).await.unwrap();
     assert_eq!(ready.len(), 1);
     assert_eq!((&*ready[0].session.user, &*ready[0].workflow, ready[0].is_ready), ("bob", "w", true));
@@ -305,13 +311,14 @@ pub async fn neighbours(place: &impl Place) {
     assert!(runner_of("elsewhere", &place.open().await).runs(&RunFilter::any()).await.unwrap().is_empty());
 }
 
-/// Asks, then makes calls that all have to be stored, so that each run needs the store over and over.
+/// Builds a tree that asks, then makes calls that must all be stored, so that each run needs the
+/// store often.
 fn busy() -> Tree {
     let ask = run(Await::builder::<bool>("yes").question("Go on?").build());
     Tree::new("w", vec![ask, repeat("l", Some(5), vec![run(say("a"))]), run(say("end"))])
 }
 
-/// Runs that are answered all at once go on, however many they are, while others look at the store.
+/// Many runs that are answered at once continue while others read the store.
 pub async fn many(place: &impl Place, runs: usize) {
     let store = place.open().await;
     let runner = knows(&store, busy());
@@ -323,9 +330,9 @@ pub async fn many(place: &impl Place, runs: usize) {
     for paused in asked.join_all().await {
         assert_eq!(kind(paused), ErrorKind::Paused);
     }
-    let (told, mut driven) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut driven) = tokio::sync::mpsc::unbounded_channel();
     let watch = runner.watch().every(Duration::from_millis(20)).inspect(move |run| {
-        let _ = told.send(run);
+        let _ = sender.send(run);
     });
     let watch = tokio::spawn(watch.into_future());
     let waits = runner.waiting().await.unwrap();
@@ -338,7 +345,7 @@ pub async fn many(place: &impl Place, runs: usize) {
     answers.join_all().await;
     let mut ended = BTreeSet::new();
     while ended.len() < runs {
-        let run = driven.recv().await.expect("the watch goes on");
+        let run = driven.recv().await.expect("the watch continues");
         assert!(run.result.unwrap().is_empty());
         assert!(ended.insert(run.run_id), "a run ends once");
         if ended.len() % 50 == 0 {

@@ -1,5 +1,5 @@
-//! One database, opened by a store and by the real google-adk for Python, in both directions. The program is
-//! `tests/peers/adk_python.py`; `tests/peers/run-adk-python.sh` says where it is.
+//! One database, opened by a store and by the real google-adk for Python, in both directions. The
+//! program is `tests/peers/adk_python.py`, and `tests/peers/run-adk-python.sh` starts it.
 
 use super::store::{delta, state};
 use super::survival::{Place, runner};
@@ -9,7 +9,7 @@ use adk_core::{Content, Event, Flow, FunctionCall, FunctionResponse, Part, Role,
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// What google-adk says of the database at this URL, after it has done that.
+/// Runs a command of google-adk on the database at this URL, and returns its report.
 fn python(url: &str, command: &str, session: &str) -> Value {
     let set = |name| std::env::var(name).expect("start it by tests/peers/run-adk-python.sh");
     let mut python = Command::new(set("ADK_PYTHON"));
@@ -19,7 +19,7 @@ fn python(url: &str, command: &str, session: &str) -> Value {
     serde_json::from_str(text.lines().last().unwrap()).unwrap()
 }
 
-/// The same, but for what Python writes of empty things.
+/// Checks equality, except for the empty values that Python writes.
 fn assert_same(here: &SessionSnapshot, there: &Value) {
     assert_eq!(state(here), there["state"]);
     let there = there["events"].as_array().unwrap();
@@ -30,7 +30,7 @@ fn assert_same(here: &SessionSnapshot, there: &Value) {
     }
 }
 
-/// All of ours is there; what is there and not here is empty.
+/// Checks that every value of this crate is in the other one, whose additional values are empty.
 fn assert_within(here: &Value, there: &Value, place: &str) {
     match (here, there) {
         (Value::Object(here), Value::Object(there)) => {
@@ -57,7 +57,7 @@ fn assert_within(here: &Value, there: &Value, place: &str) {
     }
 }
 
-/// Every kind of part and action that this crate writes.
+/// Builds a tree with every kind of part and action that this crate writes.
 fn everything() -> Tree {
     let speaks = by("speaks", |cx| {
         Box::pin(async move {
@@ -104,7 +104,8 @@ async fn all(store: &impl SessionStore, key: &SessionKey) -> SessionSnapshot {
     store.read(key, &EventFilter::new()).await.unwrap().unwrap()
 }
 
-/// Python reads what was written here and appends, and that is read here. `url` is what Python opens.
+/// Python reads sessions of this crate and appends, and this crate reads that. `url` is what Python
+/// opens.
 pub async fn reads_ours(place: &impl Place, url: &str) {
     let store = place.open().await;
     let runner = runner(&store);
@@ -122,7 +123,7 @@ pub async fn reads_ours(place: &impl Place, url: &str) {
     assert_eq!(ours.events[7].text(), "python 1");
     assert_eq!(ours.state["user:python"], json!(1).into());
 
-    // A run sees it, goes on behind it, and Python behind that.
+    // A run sees the events and continues after them, and Python continues after the run.
     let outcome = handle.run(&tree, "again").await.unwrap();
     assert_eq!(outcome.get::<u32>("app:python").unwrap(), Some(1));
     assert_eq!(session.len(), 14);
@@ -134,7 +135,7 @@ pub async fn reads_ours(place: &impl Place, url: &str) {
     assert_eq!(texts[6..9], ["python", "python", "user"]);
     assert_eq!((texts.len(), &*texts[15]), (16, "python"));
 
-    // What Python deletes is gone here, with all that stood beside it.
+    // A session that Python deletes is gone here, with all its data.
     python(url, "delete", "s");
     assert!(handle.get(&EventFilter::new()).await.unwrap().is_none());
     let again = handle.open().await.unwrap();

@@ -1,4 +1,5 @@
-//! Runs that wait for the turn of their session, asked of every store: by two runners that have it open, as two programs do.
+//! Common tests of runs that wait for the turn of their session, with two runners on one store, as
+//! in two programs.
 
 use super::limits::Opens;
 use super::survival::{Place, kill, knows, start};
@@ -13,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Says what the session knows of the runs before, and adds its own message. The gate holds a run whose message is `first`
-/// before it adds anything.
+/// Makes an agent that reports the messages of earlier runs in the session, and adds its own. The
+/// gate holds a run with the message `first` before it adds its message.
 fn adds(gate: &Arc<Notify>) -> By {
     let gate = gate.clone();
     by("adds", move |cx| {
@@ -48,8 +49,8 @@ async fn status(runner: &Runner, id: RunId) -> RunStatus {
     info(runner, id).await.status
 }
 
-/// What the agents of a session have said.
-async fn said(runner: &Runner) -> Vec<String> {
+/// Returns the texts of the agents of a session.
+async fn texts(runner: &Runner) -> Vec<String> {
     let session = runner.session("ann", "s").open().await.unwrap();
     session.load(0..session.len()).await.unwrap();
     let said = session.events().filter(|event| event.author == "adds").map(|event| event.text());
@@ -60,7 +61,7 @@ fn ask(runner: &Runner, tree: &Arc<Tree>, topic: &str) -> RunStream<'static, ()>
     runner.session("ann", "s").run(tree.clone(), topic).stream()
 }
 
-/// A run that has the turn of the session: at its gate.
+/// Starts a run that holds the turn of the session at its gate.
 async fn holder(runner: &Runner, tree: &Arc<Tree>) -> RunStream<'static, ()> {
     let mut stream = ask(runner, tree, "first");
     assert_eq!(stream.next().await.unwrap().unwrap().author, "user");
@@ -68,15 +69,15 @@ async fn holder(runner: &Runner, tree: &Arc<Tree>) -> RunStream<'static, ()> {
     stream
 }
 
-async fn rest(mut stream: RunStream<'static, ()>) -> Result<(), ErrorKind> {
+async fn outcome_of(mut stream: RunStream<'static, ()>) -> Result<(), ErrorKind> {
     while let Some(event) = stream.next().await {
         event.map_err(|error| error.kind())?;
     }
     Ok(())
 }
 
-/// A run that waits is listed and can be cancelled by any program, and then it never begins. One that begins finds the
-/// session as it is by then, also when it is resumed.
+/// A queued run is listed, and any program may cancel it; it then never starts. A run that starts
+/// finds the current session, also when it is resumed.
 pub async fn is_a_run(place: &impl Opens) {
     let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
     let gate = Arc::new(Notify::new());
@@ -88,7 +89,7 @@ pub async fn is_a_run(place: &impl Opens) {
     for topic in ["a", "b", "c", "d"] {
         let mut stream = ask(&here, &tree, topic);
         let id = stream.entered().await.unwrap();
-        assert_eq!(stream.entered().await.unwrap(), id, "as often as one likes");
+        assert_eq!(stream.entered().await.unwrap(), id, "entering is idempotent");
         waiting.push((id, stream));
     }
     let ids: Vec<_> = waiting.iter().map(|(id, _)| *id).collect();
@@ -101,23 +102,24 @@ pub async fn is_a_run(place: &impl Opens) {
     }
     let [(a, mut wait_a), (b, wait_b), (c, wait_c), (d, wait_d)] =
         waiting.try_into().unwrap_or_else(|_| panic!());
-    // At once, in the middle of the line; and elsewhere, where its turn says so.
+    // The first cancel acts at once, in the middle of the queue; the second, from another program,
+    // acts when the turn arrives.
     assert_eq!(here.cancel(b).await.unwrap(), RunStatus::Cancelled);
-    assert_eq!(rest(wait_b).await, Err(ErrorKind::Cancelled));
+    assert_eq!(outcome_of(wait_b).await, Err(ErrorKind::Cancelled));
     assert_eq!(there.cancel(c).await.unwrap(), RunStatus::Cancelled);
     gate.notify_one();
-    assert_eq!(rest(first).await, Ok(()));
+    assert_eq!(outcome_of(first).await, Ok(()));
     assert_eq!(wait_a.next().await.unwrap().unwrap().invocation_id, a);
     assert_eq!(status(&there, a).await, RunStatus::Running);
-    // It is dropped after its first event, and resumed elsewhere after the others.
+    // The run is dropped after its first event, and another program resumes it after the others.
     drop(wait_a);
-    assert_eq!(rest(wait_c).await, Err(ErrorKind::Cancelled));
-    assert_eq!(rest(wait_d).await, Ok(()));
+    assert_eq!(outcome_of(wait_c).await, Err(ErrorKind::Cancelled));
+    assert_eq!(outcome_of(wait_d).await, Ok(()));
     while !info(&there, a).await.is_ready {
         tokio::task::yield_now().await;
     }
     there.resume(&*tree, a).await.unwrap();
-    assert_eq!(said(&there).await, ["first saw x;", "d saw x;first;", "a saw x;first;d;"]);
+    assert_eq!(texts(&there).await, ["first saw x;", "d saw x;first;", "a saw x;first;d;"]);
     let ended =
         [status(&here, a).await, status(&here, b).await, status(&here, c).await, status(&here, d).await];
     use RunStatus::{Cancelled, Finished};
@@ -125,7 +127,8 @@ pub async fn is_a_run(place: &impl Opens) {
     assert_eq!(there.runs(&RunFilter::ready()).await.unwrap(), []);
 }
 
-/// Runs whose process has ended while they waited begin in the order in which they came, after the one that had the turn.
+/// Queued runs whose process has ended start in the order of their requests, after the run that had
+/// the turn.
 pub async fn begins_in_order(place: &impl Opens) {
     for is_watched in [false, true] {
         let (here, there) =
@@ -134,7 +137,7 @@ pub async fn begins_in_order(place: &impl Opens) {
         let gate = Arc::new(Notify::new());
         let tree = Arc::new(adding(&gate));
         let session = here.session(user, "s");
-        // Their ids are in another order.
+        // The ids are in another order.
         let mut ids: Vec<_> = (0..4).map(|_| RunId::new()).collect();
         ids.sort();
         let mut streams = Vec::new();
@@ -143,7 +146,7 @@ pub async fn begins_in_order(place: &impl Opens) {
             assert_eq!(stream.entered().await.unwrap(), *id);
             streams.push(stream);
         }
-        // The program ends in the middle of the first one.
+        // The program ends in the middle of the first run.
         drop(streams);
         while there.runs(&RunFilter::ready().user(user)).await.unwrap().len() < 4 {
             tokio::task::yield_now().await;
@@ -151,9 +154,9 @@ pub async fn begins_in_order(place: &impl Opens) {
         gate.notify_one();
         let there = there.with_workflow(adding(&gate));
         if is_watched {
-            let (told, mut ended) = tokio::sync::mpsc::unbounded_channel();
+            let (sender, mut ended) = tokio::sync::mpsc::unbounded_channel();
             let watch =
-                there.watch().every(Duration::from_millis(1)).inspect(move |run| drop(told.send(run)));
+                there.watch().every(Duration::from_millis(1)).inspect(move |run| drop(sender.send(run)));
             let watch = tokio::spawn(watch.into_future());
             for _ in 0..4 {
                 assert!(ended.recv().await.unwrap().result.unwrap().is_empty());
@@ -171,7 +174,7 @@ pub async fn begins_in_order(place: &impl Opens) {
     }
 }
 
-/// The id of a run is taken once, by whatever program, and in whatever state that run is.
+/// The id of a run is used once, by any program, and in any state of that run.
 pub async fn takes_an_id_once(place: &impl Opens) {
     let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
     let gate = Arc::new(Notify::new());
@@ -190,7 +193,7 @@ pub async fn takes_an_id_once(place: &impl Opens) {
                 assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
                 assert!(error.message().contains(&format!("`{id}`")), "{error}");
             }
-            // One that fails before its first event does not end the other.
+            // A run that fails before its first event does not end the other one.
             let blank = runner.session("ann", "other").run(&*tree, " ").run_id(id).await.unwrap_err();
             assert_eq!(blank.kind(), ErrorKind::EmptyInput, "{blank}");
         }
@@ -202,13 +205,13 @@ pub async fn takes_an_id_once(place: &impl Opens) {
         (RunStatus::Running, RunStatus::Queued)
     );
     gate.notify_one();
-    assert_eq!(rest(first).await, Ok(()));
-    assert_eq!(rest(second).await, Ok(()));
+    assert_eq!(outcome_of(first).await, Ok(()));
+    assert_eq!(outcome_of(second).await, Ok(()));
     refused(running).await;
     refused(queued).await;
-    assert_eq!(said(&there).await, ["first saw ", "a saw first;"]);
+    assert_eq!(texts(&there).await, ["first saw ", "a saw first;"]);
     assert_eq!(there.runs(&RunFilter::any()).await.unwrap().len(), 2);
-    // At the same moment, in a session that is free.
+    // Concurrent requests in a free session.
     for n in 0..8 {
         let id = RunId::new();
         let ask = |runner: &Runner, session: &str| {
@@ -223,11 +226,11 @@ pub async fn takes_an_id_once(place: &impl Opens) {
             let session = here.session("bob", format!("{session} {n}")).open().await.unwrap();
             session.len()
         };
-        assert_eq!(events("one").await + events("two").await, 3, "one run has said all that there is");
+        assert_eq!(events("one").await + events("two").await, 3, "all events are from one run");
     }
 }
 
-/// A run inside of the run that has the turn is refused, and not queued.
+/// A run inside the run that has the turn is refused, not queued.
 pub async fn is_refused_inside(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let inner = runner.clone();
@@ -247,16 +250,17 @@ pub async fn is_refused_inside(place: &impl Opens) {
     assert_eq!(runner.runs(&RunFilter::any()).await.unwrap().len(), 1);
 }
 
-/// A run that is resumed ends at once when it is cancelled here: while it waits for its turn, and when it has it.
+/// A resumed run ends at once when it is cancelled here: while it is queued, and when it has the
+/// turn.
 pub async fn ends_when_it_is_resumed(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let (gate, hangs) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let told = hangs.clone();
+    let signal = hangs.clone();
     let asks = by("asks", move |cx| {
-        let told = told.clone();
+        let signal = signal.clone();
         Box::pin(async move {
             cx.wait::<bool>("decision").await?;
-            told.notify_one();
+            signal.notify_one();
             std::future::pending().await
         })
     });
@@ -287,7 +291,7 @@ pub async fn ends_when_it_is_resumed(place: &impl Opens) {
     }
 }
 
-/// The program that is killed: a run that never ends, and others that wait for it.
+/// Starts a run that never ends and runs that wait for it, in the process that is killed.
 pub(super) async fn waits<S: SessionStore + Engine + Clone>(store: S) {
     let gate = Arc::new(Notify::new());
     let (runner, tree) = (knows(&store, adding(&gate)), Arc::new(adding(&gate)));
@@ -297,12 +301,12 @@ pub(super) async fn waits<S: SessionStore + Engine + Clone>(store: S) {
         stream.entered().await.unwrap();
     }
     println!("\nqueued");
-    for stream in waiting.map(|stream| tokio::spawn(rest(stream))) {
+    for stream in waiting.map(|stream| tokio::spawn(outcome_of(stream))) {
         stream.await.unwrap().unwrap();
     }
 }
 
-/// Runs whose process was killed while they waited begin in the order in which they came.
+/// Queued runs whose process was killed start in the order of their requests.
 pub async fn survives_a_kill(place: &impl Place) {
     let mut child = start(place, "wait in line").spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -312,12 +316,12 @@ pub async fn survives_a_kill(place: &impl Place) {
     let gate = Arc::new(Notify::new());
     gate.notify_one();
     let runner = knows(&place.open().await, adding(&gate));
-    // A store that cannot know whether a process lives waits until its lease has expired.
+    // A store that cannot detect dead processes waits until the lease expires.
     while runner.runs(&RunFilter::ready()).await.unwrap().len() < 4 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     for run in runner.recover().await.unwrap() {
         run.result.unwrap();
     }
-    assert_eq!(said(&runner).await, ["first saw ", "a saw first;", "b saw first;a;", "c saw first;a;b;"]);
+    assert_eq!(texts(&runner).await, ["first saw ", "a saw first;", "b saw first;a;", "c saw first;a;b;"]);
 }

@@ -1,9 +1,9 @@
-//! Random workflows as data: every kind of step, with names and texts of the caller's choice.
+//! Random workflows as data: every kind of step, with names and texts chosen by the caller.
 
 use adk_core::spec::{InputSpec, Over, Renames, Spec, Step, StepKind};
 use adk_core::{AgentKind, AgentMeta, KeySpec, ToolMeta};
 
-/// The same numbers on every machine.
+/// Random numbers that are the same on every machine.
 pub struct Random(pub u64);
 
 impl Random {
@@ -27,15 +27,15 @@ fn leak_all<T>(values: Vec<T>) -> &'static [T] {
     Box::leak(values.into_boxed_slice())
 }
 
-/// What a tree may be made of.
+/// The state of a growing tree.
 pub struct Grow {
     pub random: Random,
-    /// How many more agents and blocks there may be.
+    /// The number of agents and blocks that may still be added.
     pub left: u32,
     pub depth: u32,
     /// The largest `max` of a loop.
     pub rounds: u64,
-    /// A name or a text; the number tells names apart.
+    /// Makes a name or a text; the number makes names unique.
     pub text: fn(&mut Random, &str, u32) -> String,
     named: u32,
 }

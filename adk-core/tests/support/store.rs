@@ -1,4 +1,4 @@
-//! What every session store has to do, asked of one through its trait. The stores of other crates are asked the same.
+//! Common tests of session stores, through their trait. Other crates run them on their stores.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
 use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
@@ -17,10 +17,10 @@ pub fn state(session: &SessionSnapshot) -> Value {
     session.state.iter().map(|(key, value)| (key.to_string(), (**value).clone())).collect()
 }
 
-/// A time to count from, in microseconds.
+/// The base time of events, in microseconds.
 pub const START: u64 = 1_700_000_000_000_000;
 
-/// An event as a store would have made it, so many microseconds after the start.
+/// Makes an event as a store would, `micros` microseconds after the base time.
 pub fn stored(micros: u64, text: &str) -> Event {
     let mut event = Event::new().with_content(Content::user(text));
     event.author = "user".into();
@@ -38,7 +38,7 @@ async fn read(store: &dyn SessionStore, key: &SessionKey, filter: EventFilter) -
     store.read(key, &filter).await.unwrap().unwrap()
 }
 
-/// Initial state is split by prefix and shared by scope, null is kept, `temp:` is not.
+/// Initial state is split by prefix and shared by scope. Null is kept, `temp:` is not.
 pub async fn scopes(store: &dyn SessionStore) {
     let key = |user: &str, id: &str| SessionKey::new("scopes", user, id);
     let initial =
@@ -52,19 +52,19 @@ pub async fn scopes(store: &dyn SessionStore) {
     let all = json!({"k": 1, "user:k": 2, "app:k": 3, "none": null, "deep": {"b": 1, "a": [null]}});
     assert_eq!(state(&read_back), all);
 
-    // Another session of the user, another user of the app, another app.
+    // Another session of the user, another user of the app, and another app.
     store.create(key("u", "s2"), delta(json!({"app:k": 30}))).await.unwrap();
     store.create(key("v", "s1"), StateDelta::default()).await.unwrap();
     let other = SessionKey::new("scopes2", "u", "s1");
     store.create(other.clone(), StateDelta::default()).await.unwrap();
-    let of = async |key: SessionKey| state(&read(store, &key, EventFilter::new()).await);
-    assert_eq!(of(key("u", "s2")).await, json!({"user:k": 2, "app:k": 30}));
-    assert_eq!(of(key("v", "s1")).await, json!({"app:k": 30}));
-    assert_eq!(of(other).await, json!({}));
+    let state_of = async |key: SessionKey| state(&read(store, &key, EventFilter::new()).await);
+    assert_eq!(state_of(key("u", "s2")).await, json!({"user:k": 2, "app:k": 30}));
+    assert_eq!(state_of(key("v", "s1")).await, json!({"app:k": 30}));
+    assert_eq!(state_of(other).await, json!({}));
     assert_eq!(session.get("app:k").as_deref(), Some(&json!(30)), "a session that is open sees it too");
 }
 
-/// A key is there once; what is not there is `None` or an error that says so.
+/// A key exists once; a missing one is `None` or an error.
 pub async fn keys(store: &dyn SessionStore) {
     let key = SessionKey::new("keys", "u", "s");
     assert!(store.get(&key).await.unwrap().is_none());
@@ -76,15 +76,15 @@ pub async fn keys(store: &dyn SessionStore) {
     let error = store.create(key.clone(), delta(json!({"k": 2, "app:k": 2}))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
     assert!(error.to_string().contains("keys/u/s"), "{error}");
-    assert_eq!(state(&read(store, &key, EventFilter::new()).await), json!({"k": 1}), "nothing was written");
-    // Names are only names.
+    assert_eq!(state(&read(store, &key, EventFilter::new()).await), json!({"k": 1}), "no state was written");
+    // Names have no special characters.
     let odd = SessionKey::new("keys", "o'neil; --", "a/b \u{1F408} \"q\" \\");
     store.create(odd.clone(), delta(json!({"it's": 1, "a\"b.c[0]": "x\u{0}y"}))).await.unwrap();
     let found = read(store, &odd, EventFilter::new()).await;
     assert_eq!((&found.key, state(&found)), (&odd, json!({"it's": 1, "a\"b.c[0]": "x\u{0}y"})));
 }
 
-/// Events come back as they were, filtered and paged; what they change is applied.
+/// Events are returned unchanged, filtered and paged, and their changes are applied.
 pub async fn events(store: &dyn SessionStore) {
     let key = SessionKey::new("events", "u", "s");
     store.create(key.clone(), delta(json!({"a": 0, "keep": true}))).await.unwrap();
@@ -95,7 +95,7 @@ pub async fn events(store: &dyn SessionStore) {
 
     let session = read(store, &key, EventFilter::new()).await;
     assert_eq!((session.first, session.len), (0, 10));
-    // A session that was made a moment ago was not written in 2023.
+    // The session was created just now, not in 2023.
     assert!(session.updated >= START + 9);
     assert_eq!(state(&session), json!({"a": {"b": null}, "keep": true, "user:n": "Ann", "app:v": 7}));
     let mut wanted = all.clone();
@@ -127,15 +127,16 @@ pub async fn events(store: &dyn SessionStore) {
 
     let error = store.append(&key, vec![stored(20, "new"), stored(4, "again")]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
-    assert_eq!(read(store, &key, EventFilter::new()).await.len, 10, "all of them or none");
+    assert_eq!(read(store, &key, EventFilter::new()).await.len, 10, "an append is atomic");
 }
 
-/// Lists are by app and user, oldest change first; a deleted session leaves the state of its user and app.
+/// Lists are by app and user, oldest change first. A deleted session leaves the state of its user
+/// and app.
 pub async fn lists(store: &dyn SessionStore) {
     let key = |user: &str, id: &str| SessionKey::new("lists", user, id);
     for (user, id) in [("u", "b"), ("v", "c"), ("u", "a")] {
         store.create(key(user, id), delta(json!({"id": id, "user:n": user, "app:v": id}))).await.unwrap();
-        // The clock has to go on, or the order is that of the names.
+        // The clock must advance, or the order is by name.
         let now = || std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
         let then = now();
         while now() == then {}
@@ -153,13 +154,13 @@ pub async fn lists(store: &dyn SessionStore) {
     assert!(store.delete(&key("u", "b")).await.unwrap());
     assert!(store.get(&key("u", "b")).await.unwrap().is_none());
     assert_eq!(ids(&list(None).await), ["c", "a"]);
-    // Its id is free again, and nothing of it is left but what it shared.
+    // The id is free again, and only shared state remains.
     let again = store.create(key("u", "b"), StateDelta::default()).await.unwrap();
     assert!(again.is_empty() && again.get("id").is_none());
     assert_eq!(again.get("user:n").as_deref(), Some(&json!("u")));
 }
 
-/// What is exported is imported again as it was, or not at all.
+/// An exported session is imported unchanged, or not at all.
 pub async fn transfer(store: &dyn SessionStore) {
     let key = |id: &str| SessionKey::new("transfer", "u", id);
     store.create(key("s"), delta(json!({"k": null, "own": [1], "user:n": "Ann"}))).await.unwrap();
@@ -197,24 +198,24 @@ pub async fn transfer(store: &dyn SessionStore) {
         let error = adk_core::session::import(store, key("v"), all(&lines)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store(kind), "{error}");
         assert!(error.to_string().contains(said) && error.help().is_some(), "{error}");
-        assert!(store.get(&key("v")).await.unwrap().is_none(), "all of it or nothing");
+        assert!(store.get(&key("v")).await.unwrap().is_none(), "an import is atomic");
     }
     let nothing = adk_core::session::import(store, key("v"), Vec::new()).await.unwrap_err();
     assert!(nothing.to_string().contains("line 1 "), "{nothing}");
-    assert!(store.get(&key("v")).await.unwrap().is_none(), "all of it or nothing");
+    assert!(store.get(&key("v")).await.unwrap().is_none(), "an import is atomic");
 }
 
-/// So many lists inside each other.
+/// Returns `depth` nested lists.
 pub fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |value, _| Value::Array(vec![value]))
 }
 
-/// An object that is so deep.
+/// Returns an object of this depth.
 pub fn nested_object(depth: usize) -> Map<String, Value> {
     Map::from_iter([("x".to_owned(), nested(depth - 1))])
 }
 
-/// Runs a test where values of some thousand levels may be copied and dropped, which recurses.
+/// Runs a test on a stack that can copy and drop values of some thousand levels, which recurses.
 pub fn with_room<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send) {
     let run = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test());
     std::thread::scope(|scope| {
@@ -223,9 +224,9 @@ pub fn with_room<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send) {
     });
 }
 
-/// Events that hold a value so deep, with what an error calls the place.
+/// Returns events with a value of this depth, with the place that an error names.
 pub fn deep_events(depth: usize) -> Vec<(&'static str, Event)> {
-    let of = |part| stored(1, "").with_content(Content::new(Role::User, vec![part]));
+    let event = |part| stored(1, "").with_content(Content::new(Role::User, vec![part]));
     let (value, object) = (|| nested(depth), || nested_object(depth));
     let call =
         FunctionCall { id: "c".into(), name: "tool".into(), args: object(), ..FunctionCall::default() };
@@ -237,16 +238,16 @@ pub fn deep_events(depth: usize) -> Vec<(&'static str, Event)> {
         ("state key `user:k`", stored(1, "").with_state("user:k", value())),
         ("state key `app:k`", stored(1, "").with_state("app:k", value())),
         ("state key `temp:k`", stored(1, "").with_state("temp:k", value())),
-        ("call of `tool`", of(Part::from(call))),
-        // A result that is no object stands in one.
-        ("answer to a call of `tool`", of(Part::from(answer(nested_object(depth + 1))))),
-        ("part", of(Part::Other(Box::new(object())))),
+        ("call of `tool`", event(Part::from(call))),
+        // A result that is not an object is wrapped in one.
+        ("answer to a call of `tool`", event(Part::from(answer(nested_object(depth + 1))))),
+        ("part", event(Part::Other(Box::new(object())))),
         ("metadata `m`", stored(1, "").with_metadata("m", value())),
         ("agent state", checkpoint),
     ]
 }
 
-/// Sees that a value was refused, and how deep it is said to be.
+/// Checks that a value was refused, and that the error names place and limit.
 pub fn is_too_deep(error: &Error, what: &str) {
     assert_eq!(error.kind(), ErrorKind::TooDeep, "{error}");
     let said = error.to_string();
@@ -254,7 +255,8 @@ pub fn is_too_deep(error: &Error, what: &str) {
     assert!(error.help().is_some_and(|help| help.contains("flatter")), "{said}");
 }
 
-/// What is nested as deep as it may be comes back, also by an export. What is deeper is refused, and nothing is written.
+/// Values at the depth limit are returned, also by an export. Deeper values are refused, and
+/// nothing is written.
 pub async fn depth(store: &dyn SessionStore) {
     let key = |id: &str| SessionKey::new("depth", "u", id);
     let states = |depth| ["k", "user:k", "app:k"].map(|key| (key, nested(depth)));
@@ -291,7 +293,7 @@ pub async fn depth(store: &dyn SessionStore) {
         lines[line] = lines[line].replace(&deepest, &deeper);
         let error = import(&lines).await.unwrap_err();
         is_too_deep(&error, &format!("line {} of the import", line + 1));
-        assert!(store.get(&key("t")).await.unwrap().is_none(), "all of it or nothing");
+        assert!(store.get(&key("t")).await.unwrap().is_none(), "an import is atomic");
     }
     for depth in [MAX_DEPTH + 1, 5_000] {
         for (name, value) in states(depth) {
@@ -308,7 +310,7 @@ pub async fn depth(store: &dyn SessionStore) {
     }
 }
 
-/// Keys that no store can keep, with what an error says of each.
+/// Returns keys that no store can keep, each with a part of its error.
 pub fn impossible_keys(app: &str) -> Vec<(SessionKey, &'static str)> {
     let long = |letter: &str| letter.repeat(129);
     vec![
@@ -321,7 +323,7 @@ pub fn impossible_keys(app: &str) -> Vec<(SessionKey, &'static str)> {
     ]
 }
 
-/// Ids that not every store can keep are refused in the same words by all, before anything is written.
+/// All stores refuse ids that some store cannot keep, in the same words and before any write.
 pub async fn ids(store: &dyn SessionStore) {
     let mut keys = impossible_keys("ids");
     keys.push((SessionKey::new("", "u", "s"), "app name \"\" is empty"));
@@ -332,7 +334,7 @@ pub async fn ids(store: &dyn SessionStore) {
         assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
         assert!(error.to_string().contains(said) && error.to_string().len() < 250, "{error}");
         assert!(error.help().is_some_and(|help| help.contains("128")), "{error}");
-        // Such a session is not there, whatever it is asked for.
+        // No operation finds such a session.
         assert!(store.get(&key).await.unwrap().is_none());
         assert!(store.read(&key, &EventFilter::new()).await.unwrap().is_none());
         assert!(!store.delete(&key).await.unwrap());
@@ -344,14 +346,14 @@ pub async fn ids(store: &dyn SessionStore) {
         assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
     }
     assert!(store.list("ids", None).await.unwrap().is_empty());
-    // The longest that may be, counted in characters.
+    // The longest allowed ids, counted in characters.
     let longest = "\u{1F408}".repeat(128);
     let key = SessionKey::new(&*longest, &*longest, &*longest);
     store.create(key.clone(), delta(json!({"k": 1}))).await.unwrap();
     assert_eq!(read(store, &key, EventFilter::new()).await.key, key);
 }
 
-/// A row that another program, or an earlier version of this crate, has left in a form that cannot be read.
+/// A row that another program, or an earlier version of this crate, left in an unreadable form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Broken {
     /// The state of the session `broken/u/bad`.
@@ -364,9 +366,9 @@ pub enum Broken {
     App,
 }
 
-/// One row that cannot be read is told of by itself, and the rest is there: sessions of other users and apps, the list with
-/// all that can be read, the other events of a session. `break_row` makes a value of that row one of 200 levels, by
-/// another connection. What is deleted and made again works.
+/// An unreadable row is reported individually, and all other data is readable: sessions of other
+/// users and apps, lists, other events of the session. `break_row` makes a value of that row 200
+/// levels deep, through another connection. Deleting and creating it again works.
 pub async fn unreadable<S: SessionStore>(
     open: impl AsyncFn() -> S,
     broken: Broken,
@@ -398,24 +400,26 @@ pub async fn unreadable<S: SessionStore>(
         Broken::User => key.app == "broken" && key.user == "u",
         Broken::App => key.app == "broken",
     };
-    let told = |error: Error| {
+    let check_error = |error: Error| {
         assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{error}");
         assert!(error.message().contains(row) && error.help().is_some(), "{error}");
     };
     for key in [&bad].into_iter().chain(&others) {
         if is_hit(key) {
-            told(store.read(key, &EventFilter::new()).await.unwrap_err());
+            check_error(store.read(key, &EventFilter::new()).await.unwrap_err());
             match broken {
-                // It is read by whoever needs it.
-                Broken::Event => told(store.get(key).await.unwrap().unwrap().load(0..3).await.unwrap_err()),
-                _ => told(store.get(key).await.unwrap_err()),
+                // Every reader of the event gets the error.
+                Broken::Event => {
+                    check_error(store.get(key).await.unwrap().unwrap().load(0..3).await.unwrap_err())
+                }
+                _ => check_error(store.get(key).await.unwrap_err()),
             }
         } else {
             assert_eq!(read(&store, key, EventFilter::new()).await.events.len(), 3, "{key}");
             store.get(key).await.unwrap().unwrap();
         }
     }
-    // The list has all of them, with what can be read, and says what cannot.
+    // The list contains all sessions, with their readable data, and reports the unreadable one.
     let mut all = store.list("broken", None).await.unwrap();
     all.sort_by(|a, b| a.key.cmp(&b.key));
     assert_eq!(all.iter().map(|one| &*one.key.id).collect::<Vec<_>>(), ["bad", "good", "other"]);
@@ -437,11 +441,11 @@ pub async fn unreadable<S: SessionStore>(
     }
     assert_eq!(store.list("elsewhere", None).await.unwrap()[0].unreadable, None);
     if broken == Broken::Event {
-        // Those around it can be had, and exported from a session without it.
+        // The neighbours of the event can be read, and exported in a session without it.
         let around = |places| EventFilter::new().places(places);
         assert_eq!(texts(&read(&store, &bad, around(0..1)).await), ["0"]);
         assert_eq!(texts(&read(&store, &bad, around(2..3)).await), ["2"]);
-        told(store.read(&bad, &around(1..2)).await.unwrap_err());
+        check_error(store.read(&bad, &around(1..2)).await.unwrap_err());
     }
     if matches!(broken, Broken::Session | Broken::Event) {
         assert!(store.delete(&bad).await.unwrap());

@@ -1,8 +1,9 @@
-//! What every store that outlives the process has to do with runs, asked through a place where it is: what is seen is
-//! stored, in that order; a process that is killed loses nothing that was seen, and doubles nothing. Runs that are taken up
-//! over and over are [`super::killed`]. The stores of other crates are asked the same.
+//! Common tests of durable stores with runs, through a [`Place`]: delivered events are stored in
+//! their order, and a killed process neither loses nor duplicates delivered events. Repeatedly
+//! resumed runs are in [`super::killed`]. Other crates run these tests on their stores.
 //!
-//! A file that uses it has a test `victim`, ignored, that gives [`victim`] the store of the place in `ADK_VICTIM`.
+//! A file that uses this module has an ignored test `victim`, which calls [`victim`] with the store
+//! of the place in `ADK_VICTIM`.
 
 use super::{By, Tree, by, parallel, repeat, run};
 use adk_core::engine::{Engine, RunFilter};
@@ -19,18 +20,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-/// A store that may be opened again and again, by other processes too.
+/// A store that may be opened repeatedly, also by other processes.
 pub trait Place: Sync {
     type Store: SessionStore + Engine + Clone;
 
     fn open(&self) -> impl Future<Output = Self::Store>;
-    /// What another process needs to open it.
+    /// Returns the address with which another process opens the store.
     fn address(&self) -> String;
-    /// The longest that a run is let alone before it is killed, in microseconds.
+    /// Returns the maximum time before a kill, in microseconds.
     fn peace(&self) -> u64 {
         120_000
     }
-    /// Whether an event is on the disk, asked beside the store.
+    /// Whether an event is on disk, checked without the store.
     fn has(&self, id: &str) -> impl Future<Output = bool>;
 }
 
@@ -57,12 +58,12 @@ impl Drop for Scratch {
     }
 }
 
-/// The session that tests of one session have.
+/// Returns the key of the session that tests of one session use.
 pub fn key() -> SessionKey {
     SessionKey::new("app", "u", "s")
 }
 
-/// What went wrong with a store.
+/// Returns the kind of a store error.
 pub fn kind(error: &Error) -> StoreErrorKind {
     match error.kind() {
         ErrorKind::Store(kind) => kind,
@@ -74,20 +75,20 @@ pub fn runner<S: SessionStore + Engine + Clone>(store: &S) -> Runner {
     runner_of("app", store)
 }
 
-/// A runner of any app.
+/// Builds a runner of any app.
 pub(super) fn runner_of<S: SessionStore + Engine + Clone>(app: &str, store: &S) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     Runner::builder().app_name(app).session_store(sessions).engine(store.clone()).build().unwrap()
 }
 
-/// A runner that recovers runs of this workflow.
+/// Builds a runner that recovers runs of this workflow.
 pub(super) fn knows<S: SessionStore + Engine + Clone>(store: &S, tree: Tree) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
     builder.config(RunConfig::new().streaming(true)).workflow::<Tree>(tree).build().unwrap()
 }
 
-/// Counts up, and says where it is.
+/// Makes an agent that counts up and emits its path.
 fn counts(name: &'static str, key: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -98,7 +99,7 @@ fn counts(name: &'static str, key: &'static str) -> By {
     })
 }
 
-/// The keys are the session's, so that all its runs count on.
+/// Builds a tree whose keys belong to the session, so that all its runs continue the counts.
 fn counting(branches: &[&'static str], rounds: u32) -> Tree {
     let branches = branches.iter().map(|name| run(counts(name, name))).collect();
     let steps = vec![repeat("l", Some(rounds), vec![parallel("p", branches), run(counts("n", "n"))])];
@@ -106,7 +107,7 @@ fn counting(branches: &[&'static str], rounds: u32) -> Tree {
         .states(const { &[KeySpec::new("a", "u64"), KeySpec::new("b", "u64"), KeySpec::new("n", "u64")] })
 }
 
-/// What is delivered is stored, in that order.
+/// Delivered events are stored, in their order.
 pub async fn delivers(place: &impl Place) {
     let store = place.open().await;
     let runner = runner(&store);
@@ -115,7 +116,7 @@ pub async fn delivers(place: &impl Place) {
     let mut seen: Vec<Arc<Event>> = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event.unwrap();
-        assert!(place.has(&event.id.to_string()).await, "it is on the disk before anybody sees it");
+        assert!(place.has(&event.id.to_string()).await, "the event is on disk before its delivery");
         seen.push(event);
     }
     assert_eq!(seen.len(), 101);
@@ -127,7 +128,7 @@ pub async fn delivers(place: &impl Place) {
     assert_eq!((&state["a"], &state["n"]), (&json!(20), &json!(20)));
 }
 
-/// Many runs share one store, and half of them one session.
+/// Many runs share one store, and half of them share one session.
 pub async fn shares(place: &impl Place) {
     let store = place.open().await;
     let runner = runner(&store);
@@ -151,7 +152,7 @@ pub async fn shares(place: &impl Place) {
     assert_eq!(runner.sessions(None).await.unwrap().len(), 17);
 }
 
-/// A run is driven by one process at a time: here by one store at a time, and each has a name of its own.
+/// One process drives a run at a time. Here each process is a store with its own name.
 pub async fn is_driven_once(place: &impl Place) {
     let scratch = Scratch::new();
     let world = scratch.path().join("world");
@@ -164,7 +165,7 @@ pub async fn is_driven_once(place: &impl Place) {
     let error = there.resume(&workflow, run).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RunBusy, "{error}");
     assert!(there.recover().await.unwrap().is_empty());
-    // Once it is given up here, it goes on there.
+    // After its release here, the run continues in the other store.
     drop(stream);
     while !other.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap()[0].is_ready {
         tokio::task::yield_now().await;
@@ -175,13 +176,13 @@ pub async fn is_driven_once(place: &impl Place) {
     assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
 }
 
-/// Tells the world outside of a call.
+/// Notes a call in a file.
 pub(super) fn notes(world: &Path, line: &str) {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(world).unwrap();
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-/// Makes a call that the world outside sees, and says what has come of it.
+/// Makes an agent with a call that is noted in a file, and an event with its result.
 pub(super) fn calls(name: &'static str, world: PathBuf) -> By {
     by(name, move |cx| {
         let world = world.clone();
@@ -203,7 +204,7 @@ pub(super) fn calls(name: &'static str, world: PathBuf) -> By {
     })
 }
 
-/// A workflow of agents that make calls.
+/// Builds a workflow of agents that make calls.
 pub fn calling(world: &Path) -> Tree {
     let one = |name| run(calls(name, world.to_owned()));
     let inner = repeat("inner", Some(2), vec![one("d")]);
@@ -211,7 +212,7 @@ pub fn calling(world: &Path) -> Tree {
     Tree::new("w", vec![repeat("outer", Some(6), round), one("e")])
 }
 
-/// The program that is killed: what it does stands in `ADK_TASK`.
+/// Executes the task in `ADK_TASK`, in the process that is killed.
 pub async fn victim<S>(store: S)
 where
     S: SessionStore + Engine + ArtifactStore + MemoryService + Clone,
@@ -219,12 +220,13 @@ where
     match &*std::env::var("ADK_TASK").unwrap() {
         "count" => count(store).await,
         "wait in line" => super::queued::waits(store).await,
-        "change" => super::changes::killed::go_on(store).await,
+        "change" => super::changes::killed::execute_once(store).await,
         _ => super::killed::go_on(store).await,
     }
 }
 
-/// Runs in several sessions, whose names begin with `ADK_SESSIONS`, and says what it has seen.
+/// Runs in several sessions, whose names begin with `ADK_SESSIONS`, and prints the delivered
+/// events.
 async fn count<S: SessionStore + Engine + Clone>(store: S) {
     let (runner, name) = (runner(&store), std::env::var("ADK_SESSIONS").unwrap());
     let tasks: Vec<_> = (0..4)
@@ -255,7 +257,7 @@ pub(super) fn start(place: &impl Place, task: &str) -> Command {
     command
 }
 
-/// Kills it after a while. It may have ended.
+/// Kills a process after a while. It may have ended.
 pub(super) fn kill(child: &Child, after: Duration) -> std::thread::JoinHandle<()> {
     let pid = child.id().to_string();
     std::thread::spawn(move || {
@@ -264,7 +266,7 @@ pub(super) fn kill(child: &Child, after: Duration) -> std::thread::JoinHandle<()
     })
 }
 
-/// Numbers that look random, and differ from process to process.
+/// Pseudo-random numbers that differ between processes.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -278,19 +280,21 @@ impl Random {
     }
 }
 
-/// How many kills there have to be: `ADK_KILLS`, or so many.
+/// Returns the required number of kills: `ADK_KILLS`, or `otherwise`.
 pub fn kills(otherwise: usize) -> usize {
     std::env::var("ADK_KILLS").map_or(otherwise, |text| text.parse().unwrap())
 }
 
-/// So many kills hit the same sessions. Each of them is compared whole after every kill, so more would cost their square.
+/// The number of kills per group of sessions. Each kill compares the complete sessions, so more
+/// would have quadratic cost.
 const SAME: usize = 20;
 
-/// What was seen, by session.
+/// Delivered events, by session.
 type Seen = HashMap<String, Vec<String>>;
 
-/// A kill loses nothing that was seen, and doubles nothing. `check` is asked after each. After 20 kills other sessions are
-/// run in: of those before, the first is looked at once more at the end, and the others are deleted.
+/// A kill neither loses nor duplicates delivered events. `check` runs after each kill. After 20
+/// kills, the test uses other sessions: it checks the first earlier session again at the end, and
+/// deletes the others.
 pub async fn loses_nothing(place: &impl Place, kills: usize, check: impl AsyncFn()) {
     let (mut all, mut kept) = (Seen::new(), Seen::new());
     let (mut random, mut events) = (Random::new(), 0);
@@ -317,29 +321,30 @@ pub async fn loses_nothing(place: &impl Place, kills: usize, check: impl AsyncFn
     kept.extend(all);
     let store = place.open().await;
     are_stored(&store, &kept).await;
-    assert_eq!(store.list("app", None).await.unwrap().len(), kept.len(), "nothing else is there");
+    assert_eq!(store.list("app", None).await.unwrap().len(), kept.len(), "no other session exists");
     println!("{kills} kills, {events} events seen before them");
     assert!(events > kills);
 }
 
-/// What was seen is there once and in that order, and event and state are one.
+/// Checks that delivered events are stored once and in order, and that state and events agree.
 async fn are_stored(store: &impl SessionStore, seen: &Seen) {
     for (session, ids) in seen {
         let key = SessionKey::new("app", "u", session);
         let stored = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
         let there: Vec<_> = stored.events.iter().map(|event| event.id.to_string()).collect();
         let places: HashMap<_, _> = there.iter().enumerate().map(|(place, id)| (id, place)).collect();
-        assert_eq!(places.len(), there.len(), "an event is there twice");
-        let order: Vec<_> = ids.iter().map(|id| *places.get(id).expect("what was seen is there")).collect();
-        assert!(order.is_sorted(), "in the order in which it was seen");
-        // At most what was in flight when it died is there and was not seen.
+        assert_eq!(places.len(), there.len(), "an event is stored twice");
+        let order: Vec<_> =
+            ids.iter().map(|id| *places.get(id).expect("a delivered event is stored")).collect();
+        assert!(order.is_sorted(), "stored in delivery order");
+        // At most the events in flight at the kill are stored but were not delivered.
         let folded = stored.events.iter().filter(|event| event.author == "n").count() as u64;
         let state = stored.state.get("n").map_or(Value::from(0), |value| (**value).clone());
-        assert_eq!(state, json!(folded), "event and state are one");
+        assert_eq!(state, json!(folded), "state and events agree");
     }
 }
 
-/// Starts the victim, kills it a while after its first event; what it has seen.
+/// Starts the victim, kills it a while after its first event, and returns the delivered events.
 fn seen_until_killed(place: &impl Place, sessions: &str, after: Duration) -> Seen {
     let mut victim = start(place, "count");
     let mut child = victim.env("ADK_SESSIONS", sessions).stderr(Stdio::null()).spawn().unwrap();
@@ -356,6 +361,6 @@ fn seen_until_killed(place: &impl Place, sessions: &str, after: Duration) -> See
         }
     }
     child.wait().unwrap();
-    killer.expect("it has begun").join().unwrap();
+    killer.expect("the victim has started").join().unwrap();
     seen
 }

@@ -1,5 +1,6 @@
-//! What a process has left of the tenants of its app goes on in the next one, and what other programs have left does not: asked
-//! in memory, and of every store that outlives the process.
+//! Common tests of tenants: a new process resumes the runs that another process left for the
+//! tenants of its app, but not those of other programs. They run in memory and on every durable
+//! store.
 
 use super::people::soon;
 use super::survival::Place;
@@ -11,24 +12,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 
-/// A runner of a process of its own, which knows a workflow.
+/// Builds the runner of a new process that knows a workflow.
 pub trait Process {
     fn runner(&self, app: &str, tree: Tree) -> impl Future<Output = Runner>;
 }
 
 impl<P: Place> Process for P {
     async fn runner(&self, app: &str, tree: Tree) -> Runner {
-        of(app, self.open().await, tree)
+        runner_of(app, self.open().await, tree)
     }
 }
 
-fn of<S: SessionStore + Engine + Clone>(app: &str, store: S, tree: Tree) -> Runner {
+fn runner_of<S: SessionStore + Engine + Clone>(app: &str, store: S, tree: Tree) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     let builder = Runner::builder().app_name(app).session_store(sessions).engine(store);
     builder.config(RunConfig::new().streaming(true)).workflow::<Tree>(tree).build().unwrap()
 }
 
-/// Says something before a call and after it. The call does not end in the first process.
+/// Builds a tree that emits an event, makes a call, and emits another. The call does not end in the
+/// first process.
 pub(super) fn cut(goes_on: bool) -> Tree {
     let slow = by("slow", move |cx| {
         Box::pin(async move {
@@ -43,8 +45,8 @@ pub(super) fn cut(goes_on: bool) -> Tree {
     Tree::new("cut", vec![run(say("a")), run(slow), run(say("z"))])
 }
 
-/// Begins a run that its process leaves, and what keeps it until then.
-async fn begun(runner: &Runner) -> RunStream<'static, ()> {
+/// Starts a run that its process abandons, and returns the stream that holds it until then.
+async fn abandoned_run(runner: &Runner) -> RunStream<'static, ()> {
     let mut stream = runner.session("u", "s").run(Arc::new(cut(false)), "go").stream();
     for _ in 0..2 {
         stream.next().await.unwrap().unwrap();
@@ -57,25 +59,26 @@ async fn last(runner: &Runner) -> String {
     session.events[0].text()
 }
 
-/// Runs whose process has ended. `dies` makes a dead process of one that has only let go of its runs.
-pub async fn left(processes: &impl Process, dies: impl AsyncFn()) {
+/// Runs whose process has ended. `dies` turns a process that only released its runs into a dead
+/// one.
+pub async fn resumes_abandoned_runs(processes: &impl Process, dies: impl AsyncFn()) {
     let own = processes.runner("app", cut(false)).await;
     let other = processes.runner("other", cut(false)).await;
     let tenants = [own.for_app("t1"), own.for_app("t1").for_app("t2"), other.for_app("t3")];
     let mut streams = Vec::new();
     for runner in [&own, &other].into_iter().chain(&tenants) {
-        streams.push(begun(runner).await);
+        streams.push(abandoned_run(runner).await);
     }
     drop((streams, tenants, own, other));
     dies().await;
 
     let resumed = async |runner: &Runner, many: usize| {
-        let (told, mut heard) = unbounded_channel();
-        let watch = runner.watch().every(Duration::from_millis(5)).inspect(move |run| drop(told.send(run)));
+        let (sender, mut reports) = unbounded_channel();
+        let watch = runner.watch().every(Duration::from_millis(5)).inspect(move |run| drop(sender.send(run)));
         let all = async {
             let mut apps = Vec::new();
             while apps.len() < many {
-                let run = heard.recv().await.expect("the watch goes on");
+                let run = reports.recv().await.expect("the watch continues");
                 assert!(run.result.unwrap().is_empty());
                 apps.push(run.session.app);
             }
@@ -89,10 +92,10 @@ pub async fn left(processes: &impl Process, dies: impl AsyncFn()) {
     };
     let next = processes.runner("app", cut(true)).await;
     let (first, second) = (next.for_app("t1"), next.for_app("t2"));
-    assert_eq!(resumed(&first, 1).await, ["t1"], "the runner of a tenant resumes its runs alone");
+    assert_eq!(resumed(&first, 1).await, ["t1"], "the runner of a tenant resumes only its runs");
     assert_eq!(last(&second).await, "a");
     assert_eq!(resumed(&next, 2).await, ["app", "t2"]);
-    assert!(next.recover().await.unwrap().is_empty(), "what other programs have left is theirs");
+    assert!(next.recover().await.unwrap().is_empty(), "runs of other programs are not recovered");
     for runner in [&next, &first, &second] {
         assert_eq!(last(runner).await, "z");
         assert!(runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty());
@@ -108,7 +111,8 @@ pub async fn left(processes: &impl Process, dies: impl AsyncFn()) {
     assert_eq!(last(&third).await, "z");
 }
 
-/// Whoever watches takes an answer to a tenant that another process was given, and a deadline of a tenant as soon as it passes.
+/// A watch handles an answer to a tenant that another process received, and a deadline of a tenant
+/// as soon as it passes.
 pub async fn waits(processes: &impl Process) {
     let asks = processes.runner("app", soon()).await.for_app("t1");
     let paused = asks.session("u", "s").run(Arc::new(soon()), "go").await.unwrap_err();
@@ -117,16 +121,16 @@ pub async fn waits(processes: &impl Process) {
         (processes.runner("app", soon()).await, processes.runner("app", soon()).await.for_app("t1"));
     let waiting = person.waiting().await.unwrap();
     assert_eq!((waiting.len(), &*waiting[0].app), (1, "t1"));
-    assert!(watching.waiting().await.unwrap().is_empty(), "the questions of tenants are theirs");
+    assert!(watching.waiting().await.unwrap().is_empty(), "questions of tenants are not listed for the app");
     let stranger = processes.runner("other", soon()).await;
-    let (told, mut heard) = unbounded_channel();
+    let (sender, mut reports) = unbounded_channel();
     person.answer(&waiting[0].id, 5).await.unwrap();
     assert!(stranger.recover().await.unwrap().is_empty());
-    // It looks at once, and then at the deadline: much earlier than it would look by itself.
+    // The watch polls at once, and then at the deadline, long before its own interval is over.
     let watch = watching.watch().every(Duration::from_secs(24 * 3600)).inspect(move |run| {
-        let _ = told.send((run.session.app, run.result.unwrap().len()));
+        let _ = sender.send((run.session.app, run.result.unwrap().len()));
     });
-    let both = async { [heard.recv().await.unwrap(), heard.recv().await.unwrap()] };
+    let both = async { [reports.recv().await.unwrap(), reports.recv().await.unwrap()] };
     let both = tokio::select! {
         error = watch.into_future() => panic!("{error}"),
         both = both => both,

@@ -1,5 +1,5 @@
-//! What `State::update` promises, asked of every store: it is atomic among all sessions and all programs that have the
-//! store open, it is made once however often its run is dropped, and an update that fails changes nothing.
+//! Common tests of `State::update`: an update is atomic among all sessions and programs of the
+//! store, happens once regardless of dropped runs, and changes nothing if it fails.
 
 use super::limits::Opens;
 use super::{By, Tree, by, parallel, run, say};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const KEYS: [&str; 3] = ["user:n", "app:n", "n"];
 
-/// Adds 1 to each of these keys.
+/// Makes an agent that adds 1 to each of these keys.
 pub fn adds(name: &'static str, keys: &'static [&'static str]) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -28,14 +28,14 @@ pub fn adds(name: &'static str, keys: &'static [&'static str]) -> By {
     })
 }
 
-/// The value of a key as the store has it, asked of a session.
+/// Reads the stored value of a key through a session.
 async fn stored(runner: &Runner, id: &str, key: &str) -> Value {
     let session = runner.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap();
     session.state.get(key).map_or(Value::Null, |value| (**value).clone())
 }
 
-/// Forty sessions, in two programs that have the store open, each add 1; so do forty runs of one session, and the branches
-/// of one run.
+/// Forty sessions in two programs each add 1; so do forty runs of one session, and the branches of
+/// one run.
 pub async fn adds_all(place: &impl Opens) {
     let model = ScriptedModel::new();
     let runners = [place.runner(model.clone()).await, place.runner(model).await];
@@ -56,7 +56,8 @@ pub async fn adds_all(place: &impl Opens) {
     assert_eq!(stored(here, "s0", "user:n").await, json!(40));
     assert_eq!(stored(there, "s1", "app:n").await, json!(40));
     assert_eq!(stored(there, "s1", "n").await, json!(1));
-    // A program opens a session once: what others write to it is not seen in the middle, and is not undone.
+    // A program opens a session once: it neither sees nor undoes writes of others in the middle of
+    // a run.
     for (n, runner) in runners.iter().enumerate() {
         for _ in 0..20 {
             runner.session("u", format!("one{n}")).run(alone.clone(), "go").await.unwrap();
@@ -74,18 +75,18 @@ pub async fn adds_all(place: &impl Opens) {
     let tells = by("z", |cx| {
         Box::pin(async move {
             let n: Option<u64> = cx.state().get("temp:n")?;
-            cx.emit(Event::new().with_text(format!("{n:?}")).with_state("told", n)).await?;
+            cx.emit(Event::new().with_text(format!("{n:?}")).with_state("counted", n)).await?;
             Ok(Flow::Continue)
         })
     });
     let branches = Tree::new("w", vec![parallel("p", branches), run(tells)]);
     here.session("u", "branches").run(&branches, "go").await.unwrap();
-    for (key, wanted) in [("n", 8), ("told", 8), ("user:n", 128), ("app:n", 128)] {
+    for (key, wanted) in [("n", 8), ("counted", 8), ("user:n", 128), ("app:n", 128)] {
         assert_eq!(stored(there, "branches", key).await, json!(wanted), "{key}");
     }
 }
 
-/// A stream that is dropped at any poll: the run is taken up until it ends, and has added once.
+/// Drops a stream at every poll: the run is resumed until it ends, and has added once.
 pub async fn adds_once(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let tree = || {
@@ -131,7 +132,7 @@ pub async fn adds_once(place: &impl Opens) {
     assert!(runner.recover().await.unwrap().is_empty());
 }
 
-/// Resumes a run once it is given back.
+/// Resumes a run after its release.
 async fn resumed(runner: &Runner, tree: &Tree, run: RunId) {
     loop {
         match runner.resume(tree, run).await {
@@ -144,7 +145,8 @@ async fn resumed(runner: &Runner, tree: &Tree, run: RunId) {
     }
 }
 
-/// An update that fails changes nothing, and the agent may go on; an update starts from what was set before.
+/// A failed update changes nothing, and the agent may continue; an update starts from the values
+/// that were set before.
 pub async fn changes_nothing(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     async fn fails(cx: &mut Context) -> Vec<ErrorKind> {
@@ -194,15 +196,16 @@ pub async fn changes_nothing(place: &impl Opens) {
     let session = runner.session("u", "s").get(&EventFilter::new()).await.unwrap().unwrap();
     let by = |name: &str| session.events.iter().filter(|event| event.author == *name).count();
     assert_eq!((by("a"), by("b"), by("c")), (3, 1, 0));
-    // The run is resumed as it went: what b handled is answered as it was.
+    // The resumed run takes the same path: the error that `b` handled is replayed.
     let run = session.events[0].invocation_id;
     let error = runner.resume(&tree, run).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panic, "{error}");
     assert_eq!(stored(&runner, "s", "waits").await, json!(8));
 }
 
-/// A plain read gives what this program knows: what it has written itself for any session, and what others had written
-/// when a session of the user was last opened here. Between a read and a write others may write.
+/// A plain read returns the values that this program knows: its own writes in any session, and
+/// writes of others at the last time a session of the user was opened here. Between a read and a
+/// write, others may write.
 pub async fn are_read_as_known(place: &impl Opens, is_one_program: bool) {
     let model = ScriptedModel::new();
     let (here, there) = (place.runner(model.clone()).await, place.runner(model).await);
@@ -234,10 +237,10 @@ pub async fn are_read_as_known(place: &impl Opens, is_one_program: bool) {
     assert_eq!(next().await, "Some(1)", "a write of this program is seen at once");
     there.session("u", "third").run(&sets(7), "go").await.unwrap();
     let known = if is_one_program { "Some(7)" } else { "Some(1)" };
-    assert_eq!(next().await, known, "one of another program is not");
+    assert_eq!(next().await, known, "a write of another program is not");
     here.session("u", "other").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
     assert_eq!(next().await, "Some(7)", "until a session of the user is opened here");
-    // Between the last read of the agent and what it writes.
+    // Another write happens between the last read of the agent and its write.
     let ten = by("ten", |cx| {
         Box::pin(async move {
             let n = cx.state().update("user:n", |n: Option<u64>| n.unwrap_or(0) + 10).await?;
@@ -248,5 +251,5 @@ pub async fn are_read_as_known(place: &impl Opens, is_one_program: bool) {
     assert_eq!(next().await, "Some(7)");
     there.session("u", "third").run(&Tree::new("w", vec![run(ten)]), "go").await.unwrap();
     stream.finish().await.unwrap();
-    assert_eq!(stored(&there, "third", "user:n").await, json!(8), "what others have written is lost");
+    assert_eq!(stored(&there, "third", "user:n").await, json!(8), "the write of the other program is lost");
 }

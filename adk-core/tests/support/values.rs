@@ -1,6 +1,7 @@
-//! What a run keeps, a store that is opened again gives back bit for bit: values of every kind, at every place where one
-//! comes in, over reopening, resuming, exporting and importing. What JSON has no form for is refused where it is written.
-//! The stores of other crates are asked the same, and once more with serde_json's `arbitrary_precision`.
+//! Common tests of values: a store that is opened again returns the data of a run bit for bit. The
+//! tests cover values of every kind at every entry point, over reopening, resuming, exporting and
+//! importing. Values that JSON cannot express are refused at the write. Other crates run the tests
+//! on their stores, and also with `arbitrary_precision` of serde_json.
 
 use super::limits::Opens;
 use super::{By, Tree, by, run};
@@ -23,13 +24,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Numbers that look random, the same in each run.
+/// Returns pseudo-random numbers, the same in each run.
 fn random(count: usize) -> impl Iterator<Item = u64> {
     let next = |seed: &u64| Some(seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
     std::iter::successors(next(&7), next).map(|seed| seed ^ (seed >> 29)).take(count)
 }
 
-/// Floats of every kind: quotients, `f32` as `f64`, any bits, and the ends of the range.
+/// Returns floats of every kind: quotients, `f32` as `f64`, any bits, and the ends of the range.
 fn floats() -> Vec<f64> {
     let mut all = vec![
         f64::MAX,
@@ -54,7 +55,7 @@ fn floats() -> Vec<f64> {
     all
 }
 
-/// Lists and objects in turn around a number, so deep.
+/// Returns a number in `depth` alternating lists and objects.
 fn deep(depth: usize) -> Value {
     (0..depth).fold(json!(0.1), |value, n| match n % 2 {
         0 => json!([value]),
@@ -62,7 +63,7 @@ fn deep(depth: usize) -> Value {
     })
 }
 
-/// What is written. Each takes some tenths of a second in a database, so there are few.
+/// Returns the tested values. Each takes some tenths of a second in a database, so there are few.
 fn values() -> Vec<(&'static str, Value)> {
     let text = "a\0b\u{10ffff}\u{fffd}\u{7f}\u{2028}\"\\ \\u0000 \r\n é";
     let long_key = "k".repeat(100_000);
@@ -80,13 +81,13 @@ fn values() -> Vec<(&'static str, Value)> {
         ("every depth", (0..MAX_DEPTH).map(deep).collect()),
         ("the deepest", deep(MAX_DEPTH)),
     ];
-    // With `arbitrary_precision`, such as models may write and no other build can read.
+    // With `arbitrary_precision`, values that models may write and no other build can read.
     let precise = "[1e+400,-1e-30000,1.10,0.1e-7,1E+2,340282366920938463463374607431768211456]";
     all.extend(serde_json::from_str(precise).map(|value| ("precise", value)));
     all
 }
 
-/// What is given to a tool: there an object is around it.
+/// Returns the part of a value that is passed to a tool, where an object is around it.
 fn argument(value: &Value) -> &Value {
     fn depth(value: &Value) -> usize {
         let inside: Vec<_> = match value {
@@ -103,7 +104,8 @@ fn argument(value: &Value) -> &Value {
     }
 }
 
-/// The text shows all bits: of floats it is the shortest that is read as the same one, with its sign.
+/// Compares values by their text, which shows all bits: the text of a float is the shortest one
+/// that reads as the same float, with its sign.
 fn is(what: &str, found: &Value, wanted: &Value) {
     let (found, wanted) = (found.to_string(), wanted.to_string());
     let at = found.bytes().zip(wanted.bytes()).take_while(|(one, other)| one == other).count();
@@ -111,7 +113,7 @@ fn is(what: &str, found: &Value, wanted: &Value) {
     assert!(found == wanted, "{what}: {} in place of {}", near(&found), near(&wanted));
 }
 
-/// A function as `#[agent]` makes it, that returns the input.
+/// A function as `#[agent]` generates it, which returns the input.
 struct Returns;
 
 fn returns(cx: &mut Context) -> Result<Work<'_>> {
@@ -129,7 +131,8 @@ impl GeneratedAgent for Returns {
     }
 }
 
-/// Sets the input at every scope, records it as a step, and updates keys with it.
+/// Makes an agent that sets the input in every scope, records it as a step, and updates keys with
+/// it.
 fn sets() -> By {
     by("sets", |cx| {
         Box::pin(async move {
@@ -149,7 +152,8 @@ fn sets() -> By {
     })
 }
 
-/// Sees that the run has its keys, those of the run itself too, and records nothing twice.
+/// Makes an agent that checks the keys of the run, including `temp:` keys, and that no step is
+/// recorded twice.
 fn sees() -> By {
     by("sees", |cx| {
         Box::pin(async move {
@@ -196,7 +200,7 @@ impl<T: Serialize + Send + 'static> Workflow for Takes<T> {
     }
 }
 
-/// A workflow through whose every door a value goes.
+/// Builds a workflow that passes a value through every entry point.
 fn doors() -> Takes<Value> {
     let tool = FunctionTool::new("takes", "Takes a value.", |args: BTreeMap<String, Value>, cx| {
         cx.state().set("taken", &args["x"])?;
@@ -215,7 +219,7 @@ async fn snapshot(runner: &Runner, id: &str) -> SessionSnapshot {
     runner.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap()
 }
 
-/// Sees that a session has the value at every place.
+/// Checks that a session has the value at every place.
 fn holds(found: &SessionSnapshot, value: &Value) {
     let argument = argument(value);
     for (key, value) in KEYS.into_iter().map(|key| (key, value)).chain([("taken", argument)]) {
@@ -241,7 +245,7 @@ async fn exported(runner: &Runner, id: &str) -> Vec<String> {
     lines
 }
 
-/// Each value, through every door, over every way.
+/// Tests each value at every entry point and over every path.
 pub async fn come_back(opens: &impl Opens) {
     for (n, (what, value)) in values().into_iter().enumerate() {
         println!("{what}");
@@ -284,9 +288,9 @@ pub async fn come_back(opens: &impl Opens) {
     }
 }
 
-/// Types read what they wrote.
+/// Typed reads return the written values.
 pub async fn are_read_as_their_types(opens: &impl Opens) {
-    async fn kept<T: Serialize + DeserializeOwned + Send + Sync + 'static>(
+    async fn round_trip<T: Serialize + DeserializeOwned + Send + Sync + 'static>(
         opens: &impl Opens,
         id: &str,
         value: T,
@@ -305,7 +309,7 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
         T::deserialize(&**found.state.get("k").unwrap()).unwrap()
     }
     let bits = |floats: &[f64]| floats.iter().map(|float| float.to_bits()).collect::<Vec<_>>();
-    assert_eq!(bits(&kept(opens, "f64", floats()).await), bits(&floats()));
+    assert_eq!(bits(&round_trip(opens, "f64", floats()).await), bits(&floats()));
     let narrow = || -> Vec<f32> {
         let random = random(2_000).map(|bits| f32::from_bits(bits as u32));
         random
@@ -313,14 +317,14 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
             .chain([f32::MAX, f32::MIN, f32::MIN_POSITIVE, -0.0, 1e-45])
             .collect()
     };
-    let found = kept(opens, "f32", narrow()).await;
+    let found = round_trip(opens, "f32", narrow()).await;
     assert!(found.iter().map(|float| float.to_bits()).eq(narrow().iter().map(|float| float.to_bits())));
     let integers = || (u64::MAX, i64::MIN, u128::from(u64::MAX), i128::from(i64::MIN), 'é');
-    assert_eq!(kept(opens, "integers", integers()).await, integers());
+    assert_eq!(round_trip(opens, "integers", integers()).await, integers());
     let keys = || HashMap::from([(i64::MIN, 0.1), (i64::MAX, -0.0)]);
-    assert_eq!(kept(opens, "keys", keys()).await, keys());
+    assert_eq!(round_trip(opens, "keys", keys()).await, keys());
 
-    // The shape of a workflow is recorded with its types, which a resumed run is held to.
+    // The shape of a workflow is recorded with its types, and a resumed run must match it.
     let typed = LlmAgent::builder("typed").instruction("Go.").output_key("out").output_type::<f64>();
     let asks = Await::builder::<(f64, u64)>("answer").question("What?").build();
     let tree = Tree::new("w", vec![run(typed.build().unwrap()), run(asks)]);
@@ -336,7 +340,7 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
     assert_eq!(outcome.get::<(f64, u64)>("answer").unwrap(), Some((f64::MIN_POSITIVE, u64::MAX)));
 }
 
-/// Values of 50 MB and keys of 100 kB.
+/// Tests values of 50 MB and keys of 100 kB.
 pub async fn may_be_large(opens: &impl Opens) {
     let key: &'static str = Box::leak("k".repeat(100_000).into_boxed_str());
     let text = Value::String("é, \u{10ffff}".repeat(50_000_000 / 8));
@@ -354,13 +358,13 @@ pub async fn may_be_large(opens: &impl Opens) {
     let tree = Tree::new("w", vec![run(sets)]);
     opens.runner(ScriptedModel::new()).await.session("u", "s").run(&tree, "go").await.unwrap();
     let found = snapshot(&opens.runner(ScriptedModel::new()).await, "s").await;
-    assert!(**found.state.get("k").unwrap() == text, "the text is another");
+    assert!(**found.state.get("k").unwrap() == text, "the text has changed");
     is("k", found.state.get(key).unwrap(), &json!(0.1));
     is("user:k", found.state.get(&*format!("user:{key}")).unwrap(), &json!(-0.0));
     is("app:k", found.state.get(&*format!("app:{key}")).unwrap(), &json!(u64::MAX));
 }
 
-/// A value that JSON has no form for.
+/// A value that JSON cannot express.
 #[derive(Clone, Copy, Debug)]
 enum Unsayable {
     NaN,
@@ -374,7 +378,7 @@ enum Unsayable {
 }
 
 impl Unsayable {
-    /// All, with what an error says of each.
+    /// All such values, with the parts of their errors.
     const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::NaN, "holds NaN,", "Option<f64>"),
         (Self::Infinite, "holds inf,", "as text"),
@@ -414,11 +418,11 @@ impl JsonSchema for Unsayable {
 
 impl<'de> Deserialize<'de> for Unsayable {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        panic!("nothing was written that could be read")
+        panic!("no such value can be read")
     }
 }
 
-/// A function that returns the one whose number is the input.
+/// A function that returns the value whose number is the input.
 struct ReturnsUnsayable;
 
 fn returns_unsayable(cx: &mut Context) -> Result<Work<'_>> {
@@ -444,7 +448,8 @@ fn says(what: &str, said: &str, value: Unsayable) {
     assert!(said.contains("help: ") && said.contains(help), "{help}, {value:?}: {said}");
 }
 
-/// What JSON has no form for is refused at each door, which is named, and the session can be read.
+/// Values that JSON cannot express are refused at each entry point, which the error names, and the
+/// session stays readable.
 pub async fn are_refused_without_a_form(opens: &impl Opens) {
     let runner = opens.runner(ScriptedModel::new()).await;
     let mut refused = Vec::new();
@@ -504,7 +509,7 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         let answer = found.events.iter().find_map(|event| event.function_responses().next()).unwrap();
         let said = answer.response["error"].as_str().unwrap();
         assert!(said.contains("result") && said.contains(Unsayable::ALL[n].1), "{said}");
-        assert!(!found.state.contains_key("graded"), "it has failed");
+        assert!(!found.state.contains_key("graded"), "the tool has failed");
 
         let session = runner.session("u", format!("default{n}"));
         let asks = Await::builder::<Unsayable>("answer").timeout(Duration::MAX).default(value).build();

@@ -1,5 +1,5 @@
-//! What the benchmarks of all stores measure of waits: an answer and the run that it wakes among many that wait, and many
-//! deadlines that have passed.
+//! Benchmarks of waits for all stores: an answer and the run that it wakes among many waiting runs,
+//! and many passed deadlines.
 
 use super::survival::runner_of;
 use super::{Tree, run, say};
@@ -18,7 +18,7 @@ pub(super) fn asks(timeout: Option<Duration>) -> Tree {
     Tree::new("w", vec![run(ask.build()), run(say("end"))])
 }
 
-/// Begins runs that wait.
+/// Starts runs that wait.
 pub(super) async fn pause(runner: &Runner, tree: &Arc<Tree>, runs: std::ops::Range<usize>) {
     let mut begun = JoinSet::new();
     for n in runs {
@@ -36,7 +36,8 @@ pub(super) fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The median of an answer, and of the resume of a run that is answered, one after the other, among so many that wait.
+/// Measures the median time of an answer, and of resuming an answered run, one after the other,
+/// among a number of waits.
 pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, among: &[usize]) {
     let runner = runner_of("app", store);
     let tree = Arc::new(asks(None));
@@ -59,16 +60,16 @@ pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, am
     }
 }
 
-/// How long it takes until a watch has driven runs that are past their deadlines, and how late one with a
-/// later deadline is at most.
+/// Measures how long a watch takes to drive runs past their deadlines, and the maximum delay of a
+/// run with a later deadline.
 pub async fn deadlines<S: SessionStore + Engine + Clone>(name: &str, store: &S, runs: usize) {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     let builder = Runner::builder().app_name("due").session_store(sessions).engine(store.clone());
     let runner: Runner = builder.workflow(asks(Some(Duration::from_millis(1)))).build().unwrap();
     pause(&runner, &Arc::new(asks(Some(Duration::from_millis(1)))), 0..runs).await;
-    let (told, mut driven) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut driven) = tokio::sync::mpsc::unbounded_channel();
     let begin = Instant::now();
-    let watch = runner.watch().inspect(move |run| drop(told.send(run)));
+    let watch = runner.watch().inspect(move |run| drop(sender.send(run)));
     let watch = tokio::spawn(watch.into_future());
     for _ in 0..runs {
         assert!(driven.recv().await.unwrap().result.unwrap().is_empty());
@@ -82,6 +83,6 @@ pub async fn deadlines<S: SessionStore + Engine + Clone>(name: &str, store: &S, 
         driven.recv().await.unwrap().result.unwrap();
         late = late.max(begin.elapsed().saturating_sub(Duration::from_millis(300)));
     }
-    println!("{name}: one that becomes due is driven at most {late:.1?} after its deadline");
+    println!("{name}: a run that becomes due is driven at most {late:.1?} after its deadline");
     watch.abort();
 }

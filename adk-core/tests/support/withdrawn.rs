@@ -1,5 +1,5 @@
-//! What every store has to do with questions that no longer matter: one that lost is withdrawn when its block ends, and one
-//! that has expired is asked again by a retry.
+//! Common tests of obsolete questions: a question that lost is withdrawn when its block ends, and a
+//! retry repeats an expired one.
 
 use super::survival::{Place, knows};
 use super::{By, Node, Tree, attempts, by, each, first, parallel, repeat, run, say, sequence};
@@ -17,16 +17,16 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 
-/// What a test lets happen in a run, one thing after the other, and what has happened.
+/// Controls of a test over a run, one event after the other, and counts of what happened.
 #[derive(Clone)]
 pub struct Stage {
-    /// Lets the block end around the question.
+    /// Lets the block around the question end.
     ends: Arc<Semaphore>,
-    /// The run is after the block.
+    /// Signals that the run is after the block.
     reached: Arc<Notify>,
-    /// Lets the run go on after that.
+    /// Lets the run continue after that.
     goes: Arc<Semaphore>,
-    /// How often an agent ran that needs the answer.
+    /// The number of executions of the agent that needs the answer.
     answered: Arc<AtomicUsize>,
 }
 
@@ -40,7 +40,7 @@ impl Stage {
         }
     }
 
-    /// All that it waits for may happen at once.
+    /// Returns a stage that lets everything happen at once.
     pub fn open() -> Self {
         let stage = Self::new();
         stage.ends.add_permits(Semaphore::MAX_PERMITS);
@@ -48,11 +48,11 @@ impl Stage {
         stage
     }
 
-    pub fn answered(&self) -> usize {
+    pub fn answer_count(&self) -> usize {
         self.answered.load(SeqCst)
     }
 
-    /// The question, and an agent that needs its answer.
+    /// Makes the question and an agent that needs its answer.
     fn asks(&self) -> Node {
         let answered = self.answered.clone();
         let needs = by("needs", move |cx| {
@@ -62,7 +62,7 @@ impl Stage {
         sequence("s", vec![run(Await::builder::<bool>("lost").question("Go on?").build()), run(needs)])
     }
 
-    /// Makes a call that ends when the test says so, and fails where it is to.
+    /// Makes a call that ends on a signal of the test, and fails if `fails`.
     fn ends(&self, name: &'static str, fails: bool) -> By {
         let ends = self.ends.clone();
         by(name, move |cx| {
@@ -75,12 +75,12 @@ impl Stage {
         })
     }
 
-    /// Breaks out of the loop around.
+    /// Breaks out of the enclosing loop.
     fn breaks(&self) -> Node {
         sequence("t", vec![run(self.ends("quick", false)), Node::Break(None)])
     }
 
-    /// What comes after the block: a call that takes until the test says so.
+    /// Makes the step after the block: a call that ends on a signal of the test.
     fn after(&self) -> By {
         let stage = self.clone();
         by("after", move |cx| {
@@ -98,12 +98,12 @@ impl Stage {
         })
     }
 
-    /// A question beside a call that fails.
+    /// Makes a question beside a call that fails.
     fn fails(&self) -> Node {
         parallel("q", vec![self.asks(), run(self.ends("fails", true))])
     }
 
-    /// A wait that its own agent drops.
+    /// Makes an agent that drops its own wait.
     fn drops(&self) -> By {
         let stage = self.clone();
         by("drops", move |cx| {
@@ -121,7 +121,7 @@ impl Stage {
         })
     }
 
-    /// Handles the error of a block that holds a question, and makes no call of its own.
+    /// Makes an agent that handles the error of a block with a question, and makes no call itself.
     fn handles(&self) -> By {
         let stage = self.clone();
         by("handles", move |cx| {
@@ -134,7 +134,7 @@ impl Stage {
         })
     }
 
-    /// An agent whose model calls a tool that a person has to agree to, or answers.
+    /// Makes an agent whose model calls a tool that needs confirmation, or is long-running.
     fn calls(&self, is_confirmed: bool) -> LlmAgent {
         let answered = self.answered.clone();
         let pay = FunctionTool::new("pay", "Pays.", move |(), _| {
@@ -156,13 +156,15 @@ async fn ended(ends: Arc<Semaphore>, fails: bool) -> Result<()> {
     if fails { Err(Error::other("not today")) } else { Ok(()) }
 }
 
-/// A block that ends with an open question in it.
+/// A block that ends with an open question inside.
 pub type Lost = (&'static str, fn(&Stage) -> Node);
 
-/// All of them. Each ends when the test says so.
+/// Returns all such blocks. Each ends on a signal of the test.
 pub fn blocks() -> Vec<Lost> {
     vec![
-        ("a race that it loses", |stage| first("p", vec![stage.asks(), run(stage.ends("quick", false))])),
+        ("a race that the question loses", |stage| {
+            first("p", vec![stage.asks(), run(stage.ends("quick", false))])
+        }),
         ("a break", |stage| repeat("l", Some(2), vec![parallel("p", vec![stage.asks(), stage.breaks()])])),
         ("a break out of elements", |stage| {
             let inside = vec![parallel("p", vec![stage.asks(), stage.breaks()])];
@@ -171,14 +173,14 @@ pub fn blocks() -> Vec<Lost> {
         ("an attempt that fails", |stage| {
             attempts("t", Attempts::new(Some(1)), vec![stage.fails()], vec![run(say("else"))])
         }),
-        ("a part that is left out", |stage| parallel("skip", vec![stage.fails(), run(say("other"))])),
-        ("an element that is left out", |stage| each("skip", "item", "items", vec![stage.fails()])),
+        ("a skipped branch", |stage| parallel("skip", vec![stage.fails(), run(say("other"))])),
+        ("a skipped element", |stage| each("skip", "item", "items", vec![stage.fails()])),
         ("an agent that handles an error", |stage| run(stage.handles())),
         ("an agent that drops its wait", |stage| run(stage.drops())),
-        ("a call that needs an agreement", |stage| {
+        ("a call that needs confirmation", |stage| {
             first("p", vec![run(stage.calls(true)), run(stage.ends("quick", false))])
         }),
-        ("a call that runs on", |stage| {
+        ("a long-running call", |stage| {
             first("p", vec![run(stage.calls(false)), run(stage.ends("quick", false))])
         }),
         ("blocks in blocks", |stage| {
@@ -188,7 +190,7 @@ pub fn blocks() -> Vec<Lost> {
     ]
 }
 
-/// The workflow around such a block: a call that takes long, then a question that matters.
+/// Builds the workflow around such a block: a long call, then a question that stays open.
 pub fn around(block: Node, stage: &Stage) -> Tree {
     let kept = Await::builder::<bool>("kept").question("And now?").build();
     Tree::new("w", vec![block, run(stage.after()), run(kept), run(say("end"))]).lets("items", json!([1]))
@@ -202,8 +204,8 @@ fn ends_with(waits: &[Waiting], name: &str) -> bool {
     waits.len() == 1 && *waits[0].path.name() == *name
 }
 
-/// The question that a run has asked.
-async fn asked(handle: &SessionHandle) -> Waiting {
+/// Returns the question of a run.
+async fn question_of(handle: &SessionHandle) -> Waiting {
     loop {
         match handle.waiting().await.unwrap().pop() {
             Some(asked) => break asked,
@@ -212,15 +214,16 @@ async fn asked(handle: &SessionHandle) -> Waiting {
     }
 }
 
-/// What a run that goes on brings about.
+/// Waits for `wanted`, and panics if the run ends first.
 async fn unless_ended<T>(begun: &mut JoinHandle<Result<Outcome<()>>>, wanted: impl Future<Output = T>) -> T {
     tokio::select! {
         ended = begun => panic!("the run has ended: {ended:?}"),
-        wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => wanted.expect("it happens soon"),
+        wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => wanted.expect("the event happens in time"),
     }
 }
 
-/// Questions are withdrawn when their block ends, while the run goes on. `open` gives a process that knows a workflow.
+/// Questions are withdrawn when their block ends, while the run continues. `open` returns a process
+/// that knows a workflow.
 pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
     for (name, block) in blocks() {
         for is_answered in [false, true] {
@@ -229,7 +232,7 @@ pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
             let runner = open(tree()).await;
             let handle = runner.session("u", format!("{name} {is_answered}"));
             let mut begun = tokio::spawn(handle.run(Arc::new(tree()), "go").into_future());
-            let lost = unless_ended(&mut begun, asked(&handle)).await;
+            let lost = unless_ended(&mut begun, question_of(&handle)).await;
             if is_answered {
                 runner.answer(&lost.id, true).await.unwrap();
             }
@@ -241,7 +244,7 @@ pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
             stage.goes.add_permits(1);
             assert_eq!(kind(begun.await.unwrap()), ErrorKind::Paused, "{name}");
 
-            // The answer that came too late neither wakes the run nor changes it.
+            // The late answer neither wakes the run nor changes it.
             let other = open(tree()).await;
             assert!(other.recover().await.unwrap().is_empty(), "{name}");
             for _ in 0..2 {
@@ -254,12 +257,12 @@ pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
             other.answer(&kept[0].id, true).await.unwrap();
             let ended = other.recover().await.unwrap().remove(0).result;
             assert!(ended.as_ref().is_ok_and(Vec::is_empty), "{name}: {ended:?}");
-            assert_eq!(stage.answered(), 0, "{name}");
+            assert_eq!(stage.answer_count(), 0, "{name}");
         }
     }
 }
 
-/// A question is withdrawn while a race goes on whose branch has failed.
+/// A question is withdrawn while the race around its failed branch continues.
 pub async fn while_a_race_goes_on(open: impl AsyncFn(Tree) -> Runner) {
     let stage = Stage::new();
     let tree = || around(first("p", vec![stage.fails(), run(stage.after())]), &stage);
@@ -267,7 +270,7 @@ pub async fn while_a_race_goes_on(open: impl AsyncFn(Tree) -> Runner) {
     let handle = runner.session("u", "race");
     let mut begun = tokio::spawn(handle.run(Arc::new(tree()), "go").into_future());
     unless_ended(&mut begun, stage.reached.notified()).await;
-    let lost = unless_ended(&mut begun, asked(&handle)).await;
+    let lost = unless_ended(&mut begun, question_of(&handle)).await;
     stage.ends.add_permits(1);
     let withdrawn = async {
         while !handle.waiting().await.unwrap().is_empty() {
@@ -281,7 +284,7 @@ pub async fn while_a_race_goes_on(open: impl AsyncFn(Tree) -> Runner) {
     assert!(ends_with(&handle.waiting().await.unwrap(), "kept"));
 }
 
-/// A question in a block whose error ends the run is asked again by a retry.
+/// A retry repeats a question in a block whose error ended the run.
 pub async fn with_a_failed_run(open: impl AsyncFn(Tree) -> Runner) {
     let (stage, mended) = (Stage::open(), Stage::open());
     let failing = parallel("q", vec![stage.asks(), run(stage.ends("call", true))]);
@@ -296,10 +299,10 @@ pub async fn with_a_failed_run(open: impl AsyncFn(Tree) -> Runner) {
     assert!(ends_with(&asked, "lost"), "{asked:?}");
     runner.answer(&asked[0].id, true).await.unwrap();
     assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
-    assert_eq!(mended.answered(), 1);
+    assert_eq!(mended.answer_count(), 1);
 }
 
-/// A call that is paid once.
+/// Makes an agent with a call that is paid once.
 fn pays(paid: &Arc<AtomicUsize>) -> By {
     let paid = paid.clone();
     by("pays", move |cx| {
@@ -313,7 +316,7 @@ fn pays(paid: &Arc<AtomicUsize>) -> By {
     })
 }
 
-/// Where a question is that expires, beside a call that is paid.
+/// A place of a question that expires, beside a paid call.
 type Asking = (&'static str, fn(Await, By) -> Vec<Node>);
 
 const EXPIRES: &[Asking] = &[
@@ -338,7 +341,7 @@ fn ask(timeout: Duration) -> Await {
 const AT_ONCE: Duration = Duration::from_micros(1);
 const LATER: Duration = Duration::from_secs(3600);
 
-/// A retry of a run whose question has expired asks again, and pays nothing again.
+/// A retry of a run whose question expired asks again, but does not pay again.
 pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
     for (name, steps) in EXPIRES {
         let paid = Arc::<AtomicUsize>::default();
@@ -366,11 +369,11 @@ pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
         }
         let again = patient.retry(asked.run_id).await.unwrap().result.unwrap();
         assert_eq!(handle.waiting().await.unwrap(), again, "{name}");
-        let told = (&again[0].id, &again[0].path, &again[0].question);
-        assert_eq!(told, (&asked.id, &asked.path, &asked.question), "{name}");
+        let repeated = (&again[0].id, &again[0].path, &again[0].question);
+        assert_eq!(repeated, (&asked.id, &asked.path, &asked.question), "{name}");
         let hour = asked.deadline.map(|deadline| deadline + LATER.as_micros() as u64);
         assert!(again.len() == 1 && again[0].deadline > hour, "{name}");
-        // Its process ends, and another resumes it: it is the same question.
+        // The process ends, and another one resumes the run: the question is the same.
         assert!(patient.recover().await.unwrap().is_empty(), "{name}");
         assert_eq!(kind(patient.resume(&tree(LATER), asked.run_id).await), ErrorKind::Paused, "{name}");
         assert_eq!(handle.waiting().await.unwrap(), again, "{name}");
@@ -382,7 +385,7 @@ pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
     }
 }
 
-/// A way to go on after a question that has expired.
+/// A way to continue after an expired question.
 type Handling = (&'static str, fn(Await) -> Node);
 
 const HANDLES: &[Handling] = &[
@@ -403,7 +406,7 @@ const HANDLES: &[Handling] = &[
     }),
 ];
 
-/// A question that has expired is not asked again where its run has gone on without an answer.
+/// An expired question is not repeated if its run continued without an answer.
 pub async fn after_handled_expiry(open: impl AsyncFn(Tree) -> Runner) {
     for (name, handles) in HANDLES {
         let mended = Arc::new(AtomicUsize::new(0));
@@ -437,7 +440,7 @@ pub async fn after_handled_expiry(open: impl AsyncFn(Tree) -> Runner) {
     }
 }
 
-/// All of these with a store.
+/// Runs all these tests on a store.
 pub async fn questions(place: &impl Place) {
     let open = async |tree| knows(&place.open().await, tree);
     when_blocks_end(open).await;

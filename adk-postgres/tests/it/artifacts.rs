@@ -11,7 +11,7 @@ use adk_postgres::PostgresStore;
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn the_common_tests_of_artifact_stores_pass() {
-    let stores = Stores::of(&Database::new().await.open().await);
+    let stores = Stores::from_store(&Database::new().await.open().await);
     artifacts::keeps(&stores, false).await;
     artifacts::refuses_depth(&stores).await;
     artifacts::goes_with_the_session(&stores).await;
@@ -22,7 +22,7 @@ async fn the_common_tests_of_artifact_stores_pass() {
 async fn saves_at_the_same_time_have_versions_of_their_own() {
     let database = Database::new().await;
     let (one, two) = (database.open().await, database.open().await);
-    artifacts::together(vec![Stores::of(&one), Stores::of(&two)]).await;
+    artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
 }
 
 #[tokio::test]

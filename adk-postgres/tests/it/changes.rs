@@ -13,7 +13,7 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     let database = Database::new().await;
     let store = PostgresStore::connect_with(&database.url, quick()).await.unwrap();
     let plan = Plan { changes: &Change::ALL, programs: 10, stops: 2 };
-    changes::holds(plan, async || Shop::of(&store)).await;
+    changes::holds(plan, async || Shop::from_store(&store)).await;
 }
 
 /// `ADK_KILLS` sets the number of kills; the default is 6.

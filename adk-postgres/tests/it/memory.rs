@@ -9,6 +9,6 @@ use crate::trees::survival::Place as _;
 async fn the_common_tests_of_memory_services_pass() {
     let database = Database::new().await;
     let (one, two) = (database.open().await, database.open().await);
-    memory::keeps(&Remembering::of(&one)).await;
-    memory::together(&Remembering::of(&one), &Remembering::of(&two)).await;
+    memory::keeps(&Remembering::from_store(&one)).await;
+    memory::together(&Remembering::from_store(&one), &Remembering::from_store(&two)).await;
 }

@@ -62,9 +62,9 @@ async fn the_common_tests_of_session_stores_pass() {
     store::keys(&one).await;
     store::events(&one).await;
     store::lists(&one).await;
-    artifacts::keeps(&Stores::of(&one), false).await;
-    artifacts::together(vec![Stores::of(&one), Stores::of(&two)]).await;
-    memory::together(&Remembering::of(&one), &Remembering::of(&two)).await;
+    artifacts::keeps(&Stores::from_store(&one), false).await;
+    artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
+    memory::together(&Remembering::from_store(&one), &Remembering::from_store(&two)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -47,37 +47,37 @@ async fn a_killed_run_ends_like_an_undisturbed_run() {
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn values_that_agents_write_obey_the_limit() {
-    with_room(async || limits::agents_are_held_to_it(&Database::new().await).await);
+    with_room(async || limits::agents_obey_the_limit(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn values_that_runs_begin_with_obey_the_limit() {
-    with_room(async || limits::beginnings_are_held_to_it(&Database::new().await).await);
+    with_room(async || limits::beginnings_obey_the_limit(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn answers_of_people_obey_the_limit() {
-    with_room(async || limits::answers_are_held_to_it(&Database::new().await).await);
+    with_room(async || limits::answers_obey_the_limit(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn calls_and_results_of_tools_obey_the_limit() {
-    with_room(async || limits::tools_are_held_to_it(&Database::new().await).await);
+    with_room(async || limits::tools_obey_the_limit(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn outputs_of_models_obey_the_limit() {
-    with_room(async || limits::outputs_are_held_to_it(&Database::new().await).await);
+    with_room(async || limits::outputs_obey_the_limit(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn ids_that_no_store_can_keep_are_refused() {
-    with_room(async || limits::ids_are_held_to_it(&Database::new().await).await);
+    with_room(async || limits::ids_obey_the_limit(&Database::new().await).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,18 +107,18 @@ async fn shared_keys_are_read_as_this_program_knows_them() {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_run_is_cancelled_by_any_program() {
-    cancelled::ends_what_waits(&Database::new().await).await;
+    cancelled::ends_waiting_runs(&Database::new().await).await;
     cancelled::ends_at_the_next_commit(&Database::new().await).await;
     cancelled::ends_at_once_here(&Database::new().await).await;
-    cancelled::tells_what_there_is(&Database::new().await).await;
+    cancelled::reports_status(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn runs_are_listed_with_status_times_and_usage() {
-    listed::tells_all(&Database::new().await).await;
+    listed::reports_times_and_usage(&Database::new().await).await;
     listed::turns_pages(&Database::new().await).await;
-    listed::tells_what_was_cancelled(&Database::new().await).await;
+    listed::reports_usage_of_cancelled_runs(&Database::new().await).await;
 }
 
 #[tokio::test]

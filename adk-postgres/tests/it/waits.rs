@@ -50,7 +50,7 @@ async fn more_runs_continue_than_the_store_has_connections() {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
-    mended::mended(&Database::new().await).await;
+    mended::retries_after_a_fix(&Database::new().await).await;
 }
 
 #[tokio::test]
@@ -62,10 +62,10 @@ async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn unfinished_runs_of_tenants_continue() {
-    tenants::left(&Database::new().await, async || {}).await;
+    tenants::resumes_abandoned_runs(&Database::new().await, async || {}).await;
     let database = Database::new().await;
     let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
-    tenants::left(&database, async || database.execute(sql).await).await;
+    tenants::resumes_abandoned_runs(&database, async || database.execute(sql).await).await;
     tenants::waits(&Database::new().await).await;
 }
 

@@ -100,7 +100,7 @@ impl Counts {
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     let plan = Plan { changes: &Change::ALL, programs: 40, stops: 0 };
-    let (first, programs, kinds) = changes::wanted(plan);
+    let (first, programs, kinds) = changes::settings(plan);
     let server = Server::start().await;
     let (began, mut counts, mut workers) = (Instant::now(), Counts::default(), 0);
     let seeds: Vec<_> = (first..first + programs).collect();
@@ -181,7 +181,7 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
     let folder = Folder::new();
     let options = Options::default().durability(Durability::Process);
     let store = SqliteStore::open_with(folder.path().join("runs.db"), options).await.unwrap();
-    let shop = Shop::of(&store);
+    let shop = Shop::from_store(&store);
     let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
     let client: Runner = Runner::builder().app_name("app").store(restate).build().unwrap();
     let play = |(seed, program)| Play::named(&case::name(seed), Stage::default(), program);

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 #[tokio::test]
 async fn the_common_tests_of_artifact_stores_pass() {
     let folder = Folder::new();
-    let stores = Stores::of(&SqliteStore::open(folder.file()).await.unwrap());
+    let stores = Stores::from_store(&SqliteStore::open(folder.file()).await.unwrap());
     artifacts::keeps(&stores, true).await;
     artifacts::refuses_depth(&stores).await;
     artifacts::goes_with_the_session(&stores).await;
@@ -21,7 +21,7 @@ async fn saves_at_the_same_time_have_versions_of_their_own() {
     let folder = Folder::new();
     let (one, two) =
         (SqliteStore::open(folder.file()).await.unwrap(), SqliteStore::open(folder.file()).await.unwrap());
-    artifacts::together(vec![Stores::of(&one), Stores::of(&two)]).await;
+    artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
 }
 
 #[tokio::test]

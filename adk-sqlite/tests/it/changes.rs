@@ -13,7 +13,7 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     let options = Options::default().durability(Durability::Process);
     let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
     let plan = Plan { changes: &Change::ALL, programs: 12, stops: 3 };
-    changes::holds(plan, async || Shop::of(&store)).await;
+    changes::holds(plan, async || Shop::from_store(&store)).await;
 }
 
 /// `ADK_KILLS` sets the number of kills; the default is 10.

@@ -12,8 +12,8 @@ async fn the_common_tests_of_memory_services_pass() {
     let folder = Folder::new();
     let (one, two) =
         (SqliteStore::open(folder.file()).await.unwrap(), SqliteStore::open(folder.file()).await.unwrap());
-    memory::keeps(&Remembering::of(&one)).await;
-    memory::together(&Remembering::of(&one), &Remembering::of(&two)).await;
+    memory::keeps(&Remembering::from_store(&one)).await;
+    memory::together(&Remembering::from_store(&one), &Remembering::from_store(&two)).await;
     drop((one, two));
     let store = SqliteStore::open(folder.file()).await.unwrap();
     let key = SessionKey::new("memory", "new", "s");

@@ -52,32 +52,32 @@ async fn a_killed_run_ends_like_an_undisturbed_run() {
 
 #[test]
 fn values_that_agents_write_obey_the_limit() {
-    with_room(async || limits::agents_are_held_to_it(&Folder::new()).await);
+    with_room(async || limits::agents_obey_the_limit(&Folder::new()).await);
 }
 
 #[test]
 fn values_that_runs_begin_with_obey_the_limit() {
-    with_room(async || limits::beginnings_are_held_to_it(&Folder::new()).await);
+    with_room(async || limits::beginnings_obey_the_limit(&Folder::new()).await);
 }
 
 #[test]
 fn answers_of_people_obey_the_limit() {
-    with_room(async || limits::answers_are_held_to_it(&Folder::new()).await);
+    with_room(async || limits::answers_obey_the_limit(&Folder::new()).await);
 }
 
 #[test]
 fn calls_and_results_of_tools_obey_the_limit() {
-    with_room(async || limits::tools_are_held_to_it(&Folder::new()).await);
+    with_room(async || limits::tools_obey_the_limit(&Folder::new()).await);
 }
 
 #[test]
 fn outputs_of_models_obey_the_limit() {
-    with_room(async || limits::outputs_are_held_to_it(&Folder::new()).await);
+    with_room(async || limits::outputs_obey_the_limit(&Folder::new()).await);
 }
 
 #[test]
 fn ids_that_no_store_can_keep_are_refused() {
-    with_room(async || limits::ids_are_held_to_it(&Folder::new()).await);
+    with_room(async || limits::ids_obey_the_limit(&Folder::new()).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,10 +102,10 @@ async fn shared_keys_are_read_as_this_program_knows_them() {
 
 #[tokio::test]
 async fn a_run_is_cancelled_by_any_program() {
-    cancelled::ends_what_waits(&Folder::new()).await;
+    cancelled::ends_waiting_runs(&Folder::new()).await;
     cancelled::ends_at_the_next_commit(&Folder::new()).await;
     cancelled::ends_at_once_here(&Folder::new()).await;
-    cancelled::tells_what_there_is(&Folder::new()).await;
+    cancelled::reports_status(&Folder::new()).await;
 }
 
 #[tokio::test]
@@ -157,9 +157,9 @@ async fn a_secret_is_only_in_the_journal_of_its_run() {
 
 #[tokio::test]
 async fn runs_are_listed_with_status_times_and_usage() {
-    listed::tells_all(&Folder::new()).await;
+    listed::reports_times_and_usage(&Folder::new()).await;
     listed::turns_pages(&Folder::new()).await;
-    listed::tells_what_was_cancelled(&Folder::new()).await;
+    listed::reports_usage_of_cancelled_runs(&Folder::new()).await;
 }
 
 #[tokio::test]

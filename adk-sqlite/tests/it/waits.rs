@@ -64,19 +64,19 @@ async fn more_runs_continue_than_the_store_has_connections() {
 
 #[tokio::test]
 async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
-    mended::mended(&Folder::new()).await;
+    mended::retries_after_a_fix(&Folder::new()).await;
 }
 
 #[tokio::test]
 async fn unfinished_runs_of_tenants_continue() {
-    tenants::left(&Folder::new(), async || {}).await;
+    tenants::resumes_abandoned_runs(&Folder::new(), async || {}).await;
     let folder = Folder::new();
     let dies = async || {
         let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
         let all = rusqlite::Connection::open(folder.file()).unwrap().execute(sql, []).unwrap();
         assert_eq!(all, 5);
     };
-    tenants::left(&folder, dies).await;
+    tenants::resumes_abandoned_runs(&folder, dies).await;
     tenants::waits(&Folder::new()).await;
 }
 

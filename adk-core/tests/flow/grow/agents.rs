@@ -1,4 +1,4 @@
-//! Agents: what they read and write, and which loops they may end.
+//! Random agents: the keys that they read and write, and the loops that they may end.
 
 use super::{Grower, Here};
 use crate::pairs::construct::Construct;
@@ -42,7 +42,7 @@ impl Grower {
         agent
     }
 
-    /// An agent below another, with others below it.
+    /// Grows an agent below another one, with agents below it.
     fn below(&mut self, here: &Here, kind: &str, deeper: u32) -> Agent {
         let mut agent = Agent { name: self.name(kind), ..Agent::default() };
         self.reads_and_writes(&mut agent, here);
@@ -58,7 +58,7 @@ impl Grower {
         agent
     }
 
-    /// Tools: functions, agents, workflows.
+    /// Adds tools: functions, agents, workflows.
     fn tools(&mut self, agent: &mut Agent, here: &Here, deeper: u32) {
         let tools = [Construct::ToolRead, Construct::ToolWrite, Construct::ToolBoth];
         if self.may(8, &tools) {
@@ -83,8 +83,9 @@ impl Grower {
             agent.helpers.push(helper);
         }
         if self.may(16, &[Construct::WorkflowTool]) && !self.definitions.is_empty() {
-            let flow = self.random.of(&self.definitions).clone();
-            // Where a call puts the keys of a workflow is where others would, too; and it cannot wait.
+            let flow = self.random.choose(&self.definitions).clone();
+            // A called workflow stores its keys in the same place as a step of its name, and it
+            // cannot wait.
             if !self.placed.contains(&flow.name) && (!waits(&flow) || self.random.one_in(12)) {
                 self.placed.push(flow.name.clone());
                 let name = flow.name.clone();
@@ -93,7 +94,7 @@ impl Grower {
         }
     }
 
-    /// Lets what is below an instance call keys as its definition does.
+    /// Gives agents below an instance the key names of its definition.
     fn rename_below(&mut self, agent: &mut Agent, instance: &Agent) {
         for below in agent.targets.iter_mut().chain(&mut agent.helpers) {
             for read in &mut below.reads {
@@ -109,7 +110,7 @@ impl Grower {
         }
     }
 
-    /// An `await`.
+    /// Grows an `await`.
     pub(super) fn person(&mut self, here: &mut Here) -> Agent {
         self.left = self.left.saturating_sub(1);
         let mut asks = Agent { name: self.name("q"), ..Agent::default() };
@@ -123,7 +124,7 @@ impl Grower {
         asks.writes.push(Write { key, own: None, perhaps: false });
         let patience = [Patience::Endless, Patience::Fails, Patience::Default];
         let last = if self.wants(&[Construct::AwaitDefault]) { &patience[2..] } else { &patience[..] };
-        asks.patience = Some(*self.random.of(last));
+        asks.patience = Some(*self.random.choose(last));
         here.known.push(key);
         asks
     }
@@ -149,7 +150,7 @@ impl Grower {
         }
     }
 
-    /// A key to read optionally: any that no sibling writes.
+    /// Returns a key for an optional read: any key that no sibling writes.
     fn optional(&mut self, here: &Here) -> Key {
         for _ in 0..4 {
             let key = self.key();
@@ -160,7 +161,8 @@ impl Grower {
         self.key()
     }
 
-    /// Gives the definition other keys than the instance: some that nobody else has, and some that others have.
+    /// Gives the definition other keys than the instance: some unique ones, and some that other
+    /// steps use.
     fn rename(&mut self, agent: &mut Agent, here: &Here) {
         let reads = agent.reads.iter().map(|read| read.key);
         let used: Vec<_> = reads
@@ -182,7 +184,7 @@ impl Grower {
     }
 }
 
-/// Whether something in a workflow waits for an answer.
+/// Whether any step of a workflow waits for an answer.
 pub fn waits(flow: &Flow) -> bool {
     let mut found = flow.definitions().iter().any(|inner| waits(inner));
     flow.each(&mut |node| found |= matches!(node, Node::Run(agent) if agent.patience.is_some()));

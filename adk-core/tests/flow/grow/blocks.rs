@@ -1,6 +1,6 @@
-//! Blocks: what is known inside of them and behind them.
+//! Random blocks: the keys that are known inside and after them.
 
-use super::{Grower, Here, from, is_note};
+use super::{Grower, Here, is_note, key_from};
 use crate::pairs::construct::Construct;
 use crate::tree::*;
 use adk_core::spec::Over;
@@ -8,7 +8,8 @@ use adk_core::spec::Over;
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
         let first = self.may(4, &[Construct::First]) && !self.wants(&[Construct::Parallel]);
-        // One at a time, the first branch wins every race, and the others never end a loop.
+        // With one branch at a time, the first branch wins every race, and the others never end a
+        // loop.
         let limit = self.random.one_in(4).then(|| 1 + u32::from(first) + self.random.below(3) as u32);
         let (mut inside, mut known) = (Vec::new(), here.known.clone());
         let mut won: Option<Vec<Key>> = None;
@@ -68,7 +69,7 @@ impl Grower {
     }
 
     pub(super) fn elements(&mut self, here: &mut Here) -> Node {
-        // What an `each` has written is a list behind it.
+        // After an `each`, the keys that it has written are lists.
         let is_list = |key: &&Key| {
             if is_note(key) {
                 here.eaches == 0 || type_of(key).starts_with("Vec")
@@ -80,18 +81,18 @@ impl Grower {
             here.known.iter().filter(is_list).filter(|key| !here.taken.contains(key)).collect();
         let list = match lists.is_empty() {
             true if !self.careless() => return Node::Run(self.agent(here)),
-            true => *self.random.of(LISTS),
-            false => **self.random.of(&lists),
+            true => *self.random.choose(LISTS),
+            false => **self.random.choose(&lists),
         };
         let item = if self.careless() {
-            from(&mut self.random, &[PLAIN, &["n1", "n2"], STATES])
+            key_from(&mut self.random, &[PLAIN, &["n1", "n2"], STATES])
         } else {
-            *self.random.of(ITEMS)
+            *self.random.choose(ITEMS)
         };
         let limit = self.random.one_in(4).then(|| 1 + self.random.below(2) as u32);
         let mut own = Here { depth: here.depth - 1, eaches: here.eaches + 1, ..here.clone() };
         if !self.random.one_in(4) {
-            // Lists around, which the elements may write as keys of their own.
+            // Elements may write the outer lists as their own keys.
             own.known.retain(|key| !is_note(key));
         }
         own.known.push(item);
@@ -100,7 +101,7 @@ impl Grower {
         let over = match (self.wants(&[Construct::EachMax]), self.wants(&[Construct::EachCut])) {
             (true, false) => Over::Fail,
             (false, true) => Over::Cut,
-            _ => *self.random.of(&[Over::Cut, Over::Fail]),
+            _ => *self.random.choose(&[Over::Cut, Over::Fail]),
         };
         let is_limited = self.may(4, &[Construct::EachMax, Construct::EachCut]);
         let max = is_limited.then(|| (1 + self.random.below(2) as u32, over));
@@ -141,7 +142,7 @@ impl Grower {
             here.known.iter().filter(|key| is_flag(key) && !here.taken.contains(key)).copied().collect();
         let mut until = None;
         if self.may(3, &[Construct::LoopUntil]) && (!flags.is_empty() || self.careless()) {
-            until = Some(if flags.is_empty() { FLAGS[0] } else { *self.random.of(&flags) });
+            until = Some(if flags.is_empty() { FLAGS[0] } else { *self.random.choose(&flags) });
         }
         if max.is_none() && until.is_none() && !self.careless() && self.random.one_in(2) {
             let mut agent = self.agent(here);
@@ -156,7 +157,7 @@ impl Grower {
     }
 }
 
-/// Whether anything may end a loop.
+/// Whether any step may end a loop.
 fn may_end(nodes: &[Node]) -> bool {
     let mut found = false;
     each(nodes, &mut |node| match node {
@@ -167,7 +168,7 @@ fn may_end(nodes: &[Node]) -> bool {
     found
 }
 
-/// The keys that nodes read.
+/// Returns the keys that nodes read.
 fn read(nodes: &[Node]) -> Vec<Key> {
     let mut keys = Vec::new();
     each(nodes, &mut |node| match node {

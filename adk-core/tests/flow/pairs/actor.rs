@@ -1,4 +1,4 @@
-//! A function that does what its plan says, and a person who answers.
+//! [`Actor`]: a function that follows its plan. [`Answering`]: a person who answers.
 
 use super::plan::{self, Fails, Turn};
 use crate::tree::{Agent, Patience, type_of};
@@ -20,7 +20,7 @@ pub struct Actor {
     pub agent: &'static Agent,
     pub meta: &'static AgentMeta<'static>,
     pub seed: u64,
-    /// Something around takes an error.
+    /// Whether an enclosing block handles errors.
     pub handled: bool,
 }
 
@@ -40,11 +40,11 @@ impl DynAgent for Actor {
 impl Actor {
     async fn turn(&self, cx: &mut Context) -> Result<Flow> {
         let path = cx.path().to_string();
-        let mut random = plan::of(self.seed, &format!("{path} disturbs"));
+        let mut random = plan::random_at(self.seed, &format!("{path} disturbs"));
         for _ in 0..random.below(3) {
             tokio::task::yield_now().await;
         }
-        let turn = Turn::of(self.seed, &path, self.agent, self.handled);
+        let turn = Turn::plan(self.seed, &path, self.agent, self.handled);
         let fails = |when| if turn.fails == Some(when) { Err(failure()) } else { Ok(()) };
         fails(Fails::First)?;
         let mut saw = Map::new();
@@ -73,7 +73,7 @@ fn failure() -> Error {
     Error::new(ErrorKind::Timeout, "as planned")
 }
 
-/// The step of an `await`.
+/// Builds the step of an `await`.
 pub fn asks(agent: &Agent) -> Await {
     match type_of(agent.writes[0].key) {
         "bool" => real(agent, true),
@@ -82,7 +82,7 @@ pub fn asks(agent: &Agent) -> Await {
     }
 }
 
-/// What counts when nobody answers.
+/// Returns the default of an `await` without an answer.
 pub fn otherwise(agent: &Agent) -> Value {
     match type_of(agent.writes[0].key) {
         "bool" => true.into(),
@@ -104,7 +104,7 @@ where
     }
 }
 
-/// Keeps nothing beyond the session, and answers what is asked.
+/// An engine without records that answers every question.
 pub struct Answering {
     pub seed: u64,
     /// The agents that ask, by name.

@@ -1,4 +1,4 @@
-//! What blocks do.
+//! Interpretation of blocks.
 
 use super::construct::place;
 use super::interpret::{Differs, Ended, Interpreter, Thread};
@@ -58,7 +58,7 @@ impl<'f> Interpreter<'f> {
         }
     }
 
-    /// Behind branches or elements that all were to end.
+    /// Joins branches or elements that should all end.
     fn join(
         &mut self,
         block: &Block,
@@ -86,7 +86,7 @@ impl<'f> Interpreter<'f> {
         self.leaves_out(path, &failed, start, thread)
     }
 
-    /// The event of a block that leaves out what has failed.
+    /// Checks the event of a block that skips failed parts.
     fn leaves_out(
         &mut self,
         path: &str,
@@ -98,15 +98,15 @@ impl<'f> Interpreter<'f> {
             return Ok(Ended::Through);
         }
         let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
-        let told: BTreeSet<_> = failed_parts(&self.log.events[at]).collect();
-        if told != failed.iter().copied().collect() {
-            return Err(format!("`{path}` leaves out {told:?}, not {failed:?}"));
+        let reported: BTreeSet<_> = failed_parts(&self.log.events[at]).collect();
+        if reported != failed.iter().copied().collect() {
+            return Err(format!("`{path}` skips {reported:?}, not {failed:?}"));
         }
         self.undoes(at, path, start)?;
         Ok(Ended::Through)
     }
 
-    /// The event of a block that is left and undoes what it has cancelled.
+    /// Checks the event of a block that was left and discards writes of cancelled branches.
     fn cancelled(&mut self, path: &str, start: Thread, thread: &mut Thread) -> Differs<()> {
         if self.peek(path).is_some_and(|event| left_out(event, "cancelled").is_some())
             && let Some(at) = self.event(path, thread)?
@@ -116,10 +116,11 @@ impl<'f> Interpreter<'f> {
         Ok(())
     }
 
-    /// What the last event of a block has to undo.
+    /// Checks the discarded writes in the last event of a block.
     fn undoes(&mut self, at: usize, path: &str, start: Thread) -> Differs<()> {
         let log = self.log;
-        let discards = Discards::of(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
+        let discards =
+            Discards::from_event(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
         let states: Vec<_> = (start.at..at).map(|at| self.state(at)).collect();
         let writes = |nth: usize| {
             let temps =
@@ -145,7 +146,7 @@ impl<'f> Interpreter<'f> {
             self.peek(path).and_then(|event| event.winner()).map(|winner| format!("{path}/{winner}"));
         if let Some(winner) = winner {
             let won = parts.into_iter().find(|(at, _)| *at == winner);
-            let (_, ended) = won.ok_or_else(|| format!("`{winner}` is no branch"))?;
+            let (_, ended) = won.ok_or_else(|| format!("`{winner}` is not a branch"))?;
             if matches!(ended, Ended::Failed | Ended::Cut) {
                 return Err(format!("`{winner}` has won, although {ended:?}"));
             }
@@ -182,7 +183,7 @@ impl<'f> Interpreter<'f> {
             let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
             let over = left_out(&self.log.events[at], "over").and_then(Value::as_u64);
             if over != Some(values.len() as u64 - u64::from(max)) {
-                return Err(format!("`{path}` leaves out {over:?} elements"));
+                return Err(format!("`{path}` omits {over:?} elements"));
             }
             self.wrote(at, State::new())?;
             values.truncate(max as usize);
@@ -240,10 +241,12 @@ impl<'f> Interpreter<'f> {
             }
             let Some(at) = self.event(&here, thread)? else { return Ok(Ended::Cut) };
             let log = self.log;
-            let told = log.events[at].failed_attempt();
-            if told.as_ref().is_none_or(|told| (told.attempt, told.of, told.again) != (attempt, most, again))
+            let reported = log.events[at].failed_attempt();
+            if reported
+                .as_ref()
+                .is_none_or(|failed| (failed.attempt, failed.of, failed.again) != (attempt, most, again))
             {
-                return Err(format!("`{here}` tells {told:?}"));
+                return Err(format!("`{here}` reports {reported:?}"));
             }
             let mut expected = State::new();
             if let Some(otherwise) = otherwise.filter(|_| !again) {
@@ -252,7 +255,7 @@ impl<'f> Interpreter<'f> {
                 let error = log.events[at].actions.state_delta.get(key.as_str());
                 expected.extend(error.map(|error| (key, Value::clone(error))));
                 if expected.is_empty() {
-                    return Err(format!("`{here}` tells no error"));
+                    return Err(format!("`{here}` reports no error"));
                 }
                 self.wrote(at, expected)?;
                 self.ran.insert(place(otherwise));
@@ -294,7 +297,7 @@ impl<'f> Interpreter<'f> {
     }
 }
 
-/// The name of a step; `break` and `()` have none.
+/// Returns the name of a step; `break` and `()` have none.
 fn name(node: &Node) -> &str {
     match node {
         Node::Run(agent) => &agent.name,

@@ -1,4 +1,4 @@
-//! The constructs of the language, and which stand how to each other in a workflow.
+//! The constructs of the language, and their relations in a workflow.
 
 use crate::tree::*;
 use adk_core::spec::Over;
@@ -68,11 +68,12 @@ constructs! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
-    /// The first directly inside of the second.
+    /// The first construct is directly inside the second.
     Inside,
-    /// The first directly before the second.
+    /// The first construct is directly before the second.
     Before,
-    /// Both at the same time: branches of one block, elements of one list, or what one reply may call.
+    /// Both constructs are concurrent: branches of one block, elements of one list, or calls of one
+    /// reply.
     Beside,
 }
 
@@ -82,30 +83,30 @@ impl Relation {
 
 pub type Pair = (Relation, Construct, Construct);
 
-/// What stands somewhere: an address and which part of what is there.
+/// The address of a node, and the part of the node.
 pub type Place = (usize, u8);
 
-pub fn place<T>(of: &T) -> Place {
-    (std::ptr::from_ref(of).addr(), 0)
+pub fn place<T>(node: &T) -> Place {
+    (std::ptr::from_ref(node).addr(), 0)
 }
 
-/// The place of the tool of an agent.
+/// Returns the place of the tool of an agent.
 pub fn tool_place(agent: &Agent) -> Place {
     (std::ptr::from_ref(agent).addr(), 1)
 }
 
-/// The place of the toolset of an agent.
+/// Returns the place of the toolset of an agent.
 pub fn toolset_place(agent: &Agent) -> Place {
     (std::ptr::from_ref(agent).addr(), 2)
 }
 
-/// A step or a tool, with what it is.
+/// A step or a tool, with its constructs.
 struct Unit {
     at: Place,
     is: Vec<Construct>,
 }
 
-/// The pairs of a workflow of which both have run.
+/// Returns the pairs of a workflow whose two members have both run.
 pub fn pairs(flow: &Flow, has_run: &dyn Fn(Place) -> bool) -> BTreeSet<Pair> {
     let mut found = Finder { has_run, pairs: BTreeSet::new() };
     found.nodes(flow, &flow.body, &[]);
@@ -131,7 +132,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Steps one after the other, inside of what is this.
+    /// Adds the pairs of steps in sequence, inside the constructs `around`.
     fn nodes(&mut self, flow: &Flow, nodes: &[Node], around: &[Construct]) {
         let units: Vec<_> = nodes.iter().map(|node| self.node(flow, node)).collect();
         units.iter().for_each(|unit| self.add(Relation::Inside, unit, around));
@@ -288,7 +289,7 @@ fn tool(flow: &Flow, agent: &Agent) -> Unit {
     Unit { at: tool_place(agent), is }
 }
 
-/// What these keys are.
+/// Adds the constructs of these keys.
 fn keys(flow: &Flow, keys: impl IntoIterator<Item = Key>, is: &mut Vec<Construct>) {
     for key in keys {
         let construct = match key.split_once(':') {

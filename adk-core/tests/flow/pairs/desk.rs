@@ -1,4 +1,5 @@
-//! An agent that asks a model, with its tools, toolset, transfer targets, and agents and workflows as tools.
+//! An agent that calls a model, with tools, a toolset, transfer targets, and agents and workflows
+//! as tools.
 
 use super::plan;
 use super::wired::{Builder, Tree};
@@ -15,13 +16,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Makes the agent.
+/// Builds the agent.
 pub fn desk(agent: &'static Agent, build: &Builder) -> LlmAgent {
     let key = agent.writes.first();
     let mut made = LlmAgent::builder(&*agent.name)
         .description("Helps.")
         .instruction(plan::prompt(agent))
-        .model(Brain::of(agent, build.seed));
+        .model(Brain::new(agent, build.seed));
     if let Some(write) = key {
         made = made.output_key(write.own());
         made = match type_of(write.key) {
@@ -55,12 +56,13 @@ pub fn desk(agent: &'static Agent, build: &Builder) -> LlmAgent {
 struct Brain {
     seed: u64,
     key: Option<Key>,
-    /// The agents and workflows that must not be called twice in one reply: nothing tells their runs apart.
+    /// Agents and workflows that one reply must not call twice, because their runs could not be
+    /// distinguished.
     once: BTreeSet<String>,
 }
 
 impl Brain {
-    fn of(agent: &Agent, seed: u64) -> Self {
+    fn new(agent: &Agent, seed: u64) -> Self {
         let called = agent.helpers.iter().map(|helper| helper.name.clone());
         let once = called.chain(agent.flows.iter().map(|nested| nested.name.clone())).collect();
         Self { seed, key: agent.writes.first().map(|write| write.key), once }
@@ -78,42 +80,42 @@ impl Model for Brain {
     }
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let (path, turn) = (request.info.path.to_string(), request.info.turn);
-        let prompt = heard(&request.system_instruction);
-        let mut random = plan::of(self.seed, &format!("{path} {turn} reply"));
+        let prompt = prompt_part(&request.system_instruction);
+        let mut random = plan::random_at(self.seed, &format!("{path} {turn} reply"));
         let tools: Vec<_> = request.tools.iter().filter(|tool| tool.name != TRANSFER).collect();
         let others = request.tools.iter().find(|tool| tool.name == TRANSFER);
-        // The deeper it is, the less it calls: what agents in agents call multiplies.
+        // Calls decrease with depth, because nested agents multiply them.
         let is_tired = turn >= 3 || random.below(12) < path.split('/').count() as u64;
         if turn < 3
             && let Some(others) = others.filter(|_| random.one_in(2))
         {
             let names = others.parameters["properties"]["agent_name"]["enum"].as_array().unwrap();
-            let args = json!({"agent_name": random.of(names)});
-            return said(Reply::new().call(TRANSFER, args), request);
+            let args = json!({"agent_name": random.choose(names)});
+            return to_stream(Reply::new().call(TRANSFER, args), request);
         }
         if is_tired || tools.is_empty() {
             let (text, _) = plan::last_words(self.seed, &path, prompt, self.key);
-            return said(Reply::new().text(text), request);
+            return to_stream(Reply::new().text(text), request);
         }
         let (mut reply, mut called) = (Reply::new(), BTreeSet::new());
         for _ in 0..1 + random.below(3) {
-            let name = &random.of(&tools).name;
+            let name = &random.choose(&tools).name;
             if !self.once.contains(name.as_str()) || called.insert(name.clone()) {
                 let number = random.below(1 << 20).to_string();
-                let args = json!({"request": number, "told": plan::told(prompt)});
+                let args = json!({"request": number, "seen": plan::prompt_id(prompt)});
                 reply = reply.call(name.as_str(), args);
             }
         }
-        said(reply, request)
+        to_stream(reply, request)
     }
 }
 
-fn said(reply: Reply, request: Arc<ModelRequest>) -> ModelStream {
+fn to_stream(reply: Reply, request: Arc<ModelRequest>) -> ModelStream {
     ScriptedModel::new().reply(reply).generate(request)
 }
 
-/// The part of a system instruction that its prompt is.
-pub fn heard(instruction: &str) -> &str {
+/// Returns the part of a system instruction that comes from the prompt.
+pub fn prompt_part(instruction: &str) -> &str {
     instruction.rfind(">;").map_or("", |end| &instruction[..end + 2])
 }
 
@@ -154,7 +156,8 @@ impl DynTool for ByPlan {
                 let found = cx.state().value(read.own());
                 saw.insert(read.own().to_owned(), found.as_deref().cloned().unwrap_or_default());
             }
-            let told: Map<_, _> = saw.iter().map(|(key, value)| (key.clone(), plan::shown(value))).collect();
+            let seen: Map<_, _> =
+                saw.iter().map(|(key, value)| (key.clone(), plan::to_result(value))).collect();
             let number = args["request"].as_str().unwrap_or_default();
             tokio::task::yield_now().await;
             for (write, value) in plan::writes(self.seed, number, &self.agent.tools) {
@@ -164,7 +167,7 @@ impl DynTool for ByPlan {
                 };
                 cx.state().set(write.own(), value)?;
             }
-            Ok(json!({ "saw": told }))
+            Ok(json!({ "saw": seen }))
         })
     }
 }
@@ -195,7 +198,7 @@ impl DynTool for Leaves {
     }
 }
 
-/// A toolset with one tool, which writes a key of the user that nobody reads.
+/// A toolset with one tool, which writes a `user:` key that no agent reads.
 #[derive(Clone, Copy)]
 struct Looks(KeySpec<'static>);
 
@@ -239,7 +242,7 @@ impl DynTool for Described {
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(async move {
-            // Elements would race for it, which nothing checks.
+            // Elements would race for the key, and no check covers that.
             if !cx.path().to_string().contains('[') {
                 cx.state().set(self.meta.writes[0].name, &args["request"])?;
             }

@@ -1,10 +1,12 @@
-//! A recursive interpreter of workflows that reads the log of a run along, and says where the two differ.
+//! [`Interpreter`]: a recursive interpreter of workflows that follows the log of a run and reports
+//! where the two differ.
 //!
-//! What agents do depends on the seed and their places. What depends on timing the log tells: how far a branch came that
-//! something has cancelled, and which branch has won. Where two branches leave a block and the log does not tell which came
-//! first, the interpreter tries both.
+//! Decisions of agents depend only on the seed and their places. The log provides the results of
+//! timing: the progress of cancelled branches and the winner of a race. If two branches leave a
+//! block and the log does not show which was first, the interpreter tries both.
 //!
-//! It knows neither the checker nor the runtime: where a key is stored it asks the reference of [`crate::reference`].
+//! The interpreter uses neither the checker nor the runtime. The storage of a key comes from
+//! [`crate::reference`].
 
 use super::construct::{Place, place};
 use super::log::{Inner, Log, delta};
@@ -16,24 +18,24 @@ use adk_core::Event;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How something has ended.
+/// The end of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended<'f> {
     Through,
-    /// To the innermost loop, or to that of the name.
+    /// An exit to the innermost loop, or to the named one.
     Exit(Option<&'f str>),
     Failed,
-    /// The log does not go on: something around has cancelled it.
+    /// The log ends here, because an enclosing block cancelled the step.
     Cut,
 }
 
-/// A place in the log, behind the last event of a branch.
+/// A place in the log, after the last event of a branch.
 #[derive(Clone, Copy)]
 pub struct Thread {
     pub at: usize,
 }
 
-/// What the log does not tell.
+/// Decisions that the log does not show.
 #[derive(Default)]
 pub struct Choices {
     made: Vec<(usize, usize)>,
@@ -43,20 +45,20 @@ pub struct Choices {
 }
 
 impl Choices {
-    pub fn choose(&mut self, of: usize) -> usize {
+    pub fn choose(&mut self, options: usize) -> usize {
         if self.at == self.made.len() {
-            self.made.push((0, of));
+            self.made.push((0, options));
         }
         self.at += 1;
         self.made[self.at - 1].0
     }
 
-    /// Goes to the next of all combinations, if there is one.
+    /// Advances to the next combination, if there is one.
     pub fn advance(&mut self) -> bool {
         self.at = 0;
-        while let Some((chosen, of)) = self.made.pop() {
-            if chosen + 1 < of {
-                self.made.push((chosen + 1, of));
+        while let Some((chosen, options)) = self.made.pop() {
+            if chosen + 1 < options {
+                self.made.push((chosen + 1, options));
                 return true;
             }
         }
@@ -64,7 +66,7 @@ impl Choices {
     }
 }
 
-/// The names of what has names of its own inside.
+/// The names of steps that have their own key names.
 #[derive(Default)]
 pub struct Names {
     pub workflows: BTreeSet<String>,
@@ -80,21 +82,21 @@ pub struct Interpreter<'f> {
     /// The runs of agents that are tools.
     pub inner: Inner,
     pub names: &'f Names,
-    /// What has run.
+    /// Places that have run.
     pub(super) ran: BTreeSet<Place>,
-    /// How many events of each path were read.
-    pub(super) taken: HashMap<String, usize>,
-    /// The keys that are in no event, with the place in the log of each write.
+    /// The number of read events by path.
+    pub(super) read_events: HashMap<String, usize>,
+    /// Keys without events, with the log position of each write.
     pub(super) temps: BTreeMap<String, Vec<(usize, Value)>>,
-    /// Something around takes an error.
+    /// Whether an enclosing block handles errors.
     pub(super) handled: bool,
-    /// What an instance has written, whose keys for reading and writing differ.
+    /// Keys written by an instance whose read and write keys differ.
     pub(super) written: BTreeSet<String>,
-    /// How its definition calls keys that it writes.
+    /// Key names of the definition for the written keys.
     pub(super) writes: Vec<(Key, Key)>,
 }
 
-/// Where the log and the interpreter differ.
+/// A result whose error describes a difference between log and interpreter.
 pub type Differs<T> = Result<T, String>;
 
 impl<'f> Interpreter<'f> {
@@ -107,7 +109,7 @@ impl<'f> Interpreter<'f> {
             inner,
             names,
             ran: BTreeSet::new(),
-            taken: HashMap::new(),
+            read_events: HashMap::new(),
             temps: BTreeMap::new(),
             handled: false,
             written: BTreeSet::new(),
@@ -115,9 +117,9 @@ impl<'f> Interpreter<'f> {
         }
     }
 
-    /// The workflow that runs, with these keys of the session.
+    /// Interprets the running workflow, with these keys of the session.
     pub fn root(mut self, flow: &'f Flow, given: &BTreeSet<Key>) -> Differs<(Ended<'f>, BTreeSet<Place>)> {
-        // Keys that are in no event are there from the start, too.
+        // Keys without events exist from the start, too.
         let inputs = flow.inputs.iter().map(|(key, _)| (*key, "input".to_owned()));
         let lets = flow.lets.iter().map(|key| (*key, format!("{} let", flow.name)));
         let states = given.iter().map(|key| (*key, "state".to_owned()));
@@ -135,42 +137,42 @@ impl<'f> Interpreter<'f> {
         Ok((ended, self.ran))
     }
 
-    /// Whether all events were expected.
+    /// Checks that all events were expected.
     pub(super) fn is_whole(&self) -> Differs<()> {
         for event in self.log.events.iter().filter(|event| event.author != "user") {
             let path = event.path.to_string();
-            let taken = self.taken.get(&path).copied().unwrap_or_default();
-            if let Some(at) = self.log.event(&path, taken) {
+            let read_events = self.read_events.get(&path).copied().unwrap_or_default();
+            if let Some(at) = self.log.event(&path, read_events) {
                 return Err(format!("event {at} of `{path}` is unexpected"));
             }
         }
-        if self.inner.is_empty() { Ok(()) } else { Err("a call ran that no reply has".to_owned()) }
+        if self.inner.is_empty() { Ok(()) } else { Err("a call ran that no reply contains".to_owned()) }
     }
 
-    /// The next event of a path, if there is one.
+    /// Reads the next event of a path, if there is one.
     pub(super) fn event(&mut self, path: &str, thread: &mut Thread) -> Differs<Option<usize>> {
-        let taken = self.taken.entry(path.to_owned()).or_default();
-        let Some(at) = self.log.event(path, *taken) else { return Ok(None) };
+        let read_events = self.read_events.entry(path.to_owned()).or_default();
+        let Some(at) = self.log.event(path, *read_events) else { return Ok(None) };
         if at < thread.at {
             return Err(format!("event {at} of `{path}` comes too early, before {}", thread.at));
         }
-        *taken += 1;
+        *read_events += 1;
         thread.at = at + 1;
         Ok(Some(at))
     }
 
-    /// The same without taking it.
+    /// Returns the next event of a path without reading it.
     pub(super) fn peek(&self, path: &str) -> Option<&'f Event> {
-        let taken = self.taken.get(path).copied().unwrap_or_default();
+        let read_events = self.read_events.get(path).copied().unwrap_or_default();
         let log: &'f Log = self.log;
-        log.event(path, taken).map(|at| &*log.events[at])
+        log.event(path, read_events).map(|at| &*log.events[at])
     }
 
-    /// What the keys hold at a place of the log.
+    /// Returns the values of all keys at a place of the log.
     pub(super) fn state(&self, at: usize) -> State {
         let mut state = self.log.states[at].clone();
         for (key, writes) in &self.temps {
-            // The log shows whether there is a secret, which a new round of an `each` removes, too.
+            // The log shows whether there is a secret, which a new round of an `each` also removes.
             if key.starts_with("temp:") || state.contains_key(key) {
                 let last = writes.iter().filter(|(write, _)| *write < at).max_by_key(|(write, _)| *write);
                 state.extend(last.map(|(_, value)| (key.clone(), value.clone())));
@@ -179,7 +181,7 @@ impl<'f> Interpreter<'f> {
         state
     }
 
-    /// Where a key is stored.
+    /// Returns the stored key of a name.
     pub(super) fn stored(&mut self, scope: Scope, key: Key, path: &str) -> String {
         let stored = self.storage.stored(scope, key);
         let mut all = String::new();
@@ -193,24 +195,25 @@ impl<'f> Interpreter<'f> {
         all + stored.key
     }
 
-    /// What an agent finds under a name of its definition.
+    /// Returns the value that an agent reads under a name of its definition.
     pub(super) fn found(&mut self, read: &Read, scope: Scope, path: &str, state: &State) -> Option<Value> {
         state.get(&self.source(read.own(), read.key, scope, path)).cloned()
     }
 
-    /// Where a name of a definition is written.
+    /// Returns the stored key to which a name of a definition is written.
     pub(super) fn target(&mut self, own: Key, scope: Scope, path: &str) -> String {
         let written = self.writes.iter().find(|(name, _)| *name == own).map_or(own, |(_, key)| key);
         self.stored(scope, written, path)
     }
 
-    /// Where a name of a definition is read from: one key until it is written, and then the key that it is written to.
+    /// Returns the stored key from which a name of a definition is read: the input key until the
+    /// first write, then the output key.
     pub(super) fn source(&mut self, own: Key, key: Key, scope: Scope, path: &str) -> String {
         let written = self.target(own, scope, path);
         if self.written.contains(&written) { written } else { self.stored(scope, key, path) }
     }
 
-    /// Checks what an event writes; keys that are in no event are kept.
+    /// Checks the writes of an event, and keeps keys without events.
     pub(super) fn wrote(&mut self, at: usize, mut expected: State) -> Differs<()> {
         let event = &self.log.events[at];
         let mut wrote = delta(event);
@@ -220,7 +223,7 @@ impl<'f> Interpreter<'f> {
         for (key, value) in
             expected.extract_if(.., |key, _| is_secret(key.rsplit('/').next().unwrap_or_default()))
         {
-            let is_kept = wrote.remove(&key).is_some_and(|told| told.is_null() == value.is_null());
+            let is_kept = wrote.remove(&key).is_some_and(|written| written.is_null() == value.is_null());
             if !is_kept || event.text().contains("$kept") {
                 return Err(format!("event {at} of `{}` does not keep `{key}`", event.path));
             }
@@ -285,7 +288,7 @@ impl<'f> Interpreter<'f> {
         }
     }
 
-    /// An agent at its path.
+    /// Interprets an agent at its path.
     pub(super) fn agent(
         &mut self,
         agent: &'f Agent,
@@ -309,7 +312,7 @@ impl<'f> Interpreter<'f> {
         scope: Scope,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
-        let turn = Turn::of(self.seed, path, agent, self.handled);
+        let turn = Turn::plan(self.seed, path, agent, self.handled);
         if turn.fails == Some(Fails::First) {
             return Ok(Ended::Failed);
         }
@@ -340,7 +343,7 @@ impl<'f> Interpreter<'f> {
         })
     }
 
-    /// An `await`.
+    /// Interprets an `await`.
     fn person(
         &mut self,
         agent: &'f Agent,
@@ -351,7 +354,7 @@ impl<'f> Interpreter<'f> {
         let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
         self.ran.insert(place(agent));
         let state = self.state(at);
-        let question = self.told(agent, path, scope, &state);
+        let question = self.prompt_text(agent, path, scope, &state);
         let value = if plan::expires(self.seed, path, agent) {
             super::actor::otherwise(agent)
         } else {
@@ -362,8 +365,8 @@ impl<'f> Interpreter<'f> {
         Ok(Ended::Through)
     }
 
-    /// A prompt with the values of its keys.
-    pub(super) fn told(&mut self, agent: &Agent, path: &str, scope: Scope, state: &State) -> String {
+    /// Returns a prompt with the values of its keys.
+    pub(super) fn prompt_text(&mut self, agent: &Agent, path: &str, scope: Scope, state: &State) -> String {
         let mut all = String::new();
         for read in agent.reads.iter().filter(|read| read.prompt) {
             let found = match self.found(read, scope, path, state) {
@@ -376,7 +379,7 @@ impl<'f> Interpreter<'f> {
         all
     }
 
-    /// A workflow inside of another, with where its inputs come from.
+    /// Interprets a nested workflow, with the sources of its inputs.
     pub(super) fn nested(
         &mut self,
         nested: &'f Nested,
@@ -399,7 +402,7 @@ impl<'f> Interpreter<'f> {
                     let place = format!("{} default", flow.name);
                     expected.insert(to, plan::value(self.seed, &place, own));
                 }
-                None => return Err(format!("nothing is in `{from}` for `{path}`")),
+                None => return Err(format!("`{from}` has no value for `{path}`")),
             }
         }
         for key in &flow.lets {
@@ -432,7 +435,7 @@ impl<'f> Interpreter<'f> {
     }
 }
 
-/// Which element of an `each` a path goes through: `[3]`.
+/// Returns the index of the `each` element in a path, as `[3]`.
 fn element<'p>(path: &'p str, each: &str) -> &'p str {
     let found =
         path.split('/').rev().find(|name| name.strip_prefix(each).is_some_and(|rest| rest.starts_with('[')));

@@ -1,4 +1,4 @@
-//! The log of a run, with what the keys hold before each event.
+//! [`Log`]: the log of a run, with the values of all keys before each event.
 
 use crate::discards::State;
 use crate::tree::has_prefix;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 pub struct Log {
     pub events: Vec<Arc<Event>>,
-    /// What the keys hold before each event, and after the last.
+    /// The values of all keys before each event, and after the last one.
     pub states: Vec<State>,
     by_path: HashMap<String, Vec<usize>>,
 }
 
 impl Log {
-    /// `workflows`: the names of the steps and tools that are workflows.
+    /// Builds the log. `workflows` are the names of steps and tools that are workflows.
     pub fn new(events: Vec<Arc<Event>>, start: State, workflows: &BTreeSet<String>) -> Self {
         let (mut states, mut by_path) = (vec![start], HashMap::<_, Vec<_>>::new());
         for (at, event) in events.iter().enumerate() {
@@ -29,7 +29,7 @@ impl Log {
         Self { events, states, by_path }
     }
 
-    /// The `nth` event of a path.
+    /// Returns the `nth` event of a path.
     pub fn event(&self, path: &str, nth: usize) -> Option<usize> {
         self.by_path.get(path)?.get(nth).copied()
     }
@@ -37,7 +37,7 @@ impl Log {
 
 fn apply(event: &Event, workflows: &BTreeSet<String>, state: &mut State) {
     if let At::Item(_) = event.path.at() {
-        // The keys of an element are new.
+        // An element starts with empty keys.
         let prefix = prefix(&event.path, workflows);
         state.retain(|key, _| !key.starts_with(&prefix));
     }
@@ -47,12 +47,12 @@ fn apply(event: &Event, workflows: &BTreeSet<String>, state: &mut State) {
     unwritten.filter(|key| !has_prefix(key)).for_each(|key| drop(state.remove(key)));
 }
 
-/// What an event writes.
+/// Returns the writes of an event.
 pub fn delta(event: &Event) -> State {
     event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
 }
 
-/// What comes before the keys of an element.
+/// Returns the prefix of the keys of an element.
 fn prefix(path: &Path, workflows: &BTreeSet<String>) -> String {
     let mut nodes: Vec<_> = std::iter::successors(Some(path), |path| path.parent()).collect();
     nodes.reverse();
@@ -64,15 +64,15 @@ fn prefix(path: &Path, workflows: &BTreeSet<String>) -> String {
     nodes.collect()
 }
 
-/// The runs of agents that are tools, by their paths, in order. Each has the runs inside of it, too.
+/// The runs of agents that are tools, by path and in order. Each run contains its nested runs.
 #[derive(Clone, Default)]
 pub struct Inner(BTreeMap<String, VecDeque<Vec<Arc<Event>>>>);
 
 impl Inner {
-    /// Of all events those that are of such runs, and the others.
+    /// Splits events into those of such runs and the others.
     ///
-    /// `depth`: how many steps from the root all of it is inside of.
-    pub fn of(events: &[Arc<Event>], tools: &BTreeSet<String>, depth: usize) -> (Self, Vec<Arc<Event>>) {
+    /// `depth` is the number of steps from the root that contain all events.
+    pub fn split(events: &[Arc<Event>], tools: &BTreeSet<String>, depth: usize) -> (Self, Vec<Arc<Event>>) {
         let (mut all, mut own) = (Self::default(), Vec::new());
         for event in events {
             let mut nodes: Vec<_> = std::iter::successors(Some(&event.path), |path| path.parent()).collect();
@@ -82,7 +82,7 @@ impl Inner {
                 own.push(event.clone());
                 continue;
             };
-            // A later turn of it is of the same run.
+            // A later turn of the agent belongs to the same run.
             let parent = root.parent().map(Path::to_string).unwrap_or_default();
             let runs = all.0.entry(format!("{parent}/{}", root.name())).or_default();
             if event.author == "user" && event.path == *root {

@@ -1,21 +1,21 @@
-//! The decisions of agents: each depends on the seed and the place only, so that the runtime and the interpreter make the
-//! same ones without knowing of each other.
+//! The decisions of agents. Each depends only on the seed and the place, so that the runtime and
+//! the interpreter make the same decisions independently.
 
 use crate::random::Random;
 use crate::tree::{Agent, Block, Key, Kind, Patience, SECRET, Write, type_of};
 use serde_json::{Value, json};
 
-/// Random numbers of a place.
-pub fn of(seed: u64, place: &str) -> Random {
+/// Returns random numbers for a place.
+pub fn random_at(seed: u64, place: &str) -> Random {
     let start = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Random::new(
         place.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
     )
 }
 
-/// A value for a key.
+/// Returns a value for a key.
 pub fn value(seed: u64, place: &str, key: Key) -> Value {
-    let mut random = of(seed, &format!("{place} {key}"));
+    let mut random = random_at(seed, &format!("{place} {key}"));
     match type_of(key) {
         "bool" => json!(random.one_in(2)),
         "String" => json!(format!("s{:x}", random.number())),
@@ -24,27 +24,27 @@ pub fn value(seed: u64, place: &str, key: Key) -> Value {
     }
 }
 
-/// A value of the same type that is made of an earlier one.
+/// Returns a value of the same type, derived from an earlier one.
 pub fn next_value(place: &str, key: Key, earlier: Option<&Value>) -> Value {
     let earlier = earlier.cloned().unwrap_or_default();
     match type_of(key) {
         "bool" => json!(earlier != true),
-        "String" => json!(format!("s{:x}", of(1, &format!("{place} {earlier}")).number())),
-        SECRET => json!({"$secret": format!("s{:x}", of(1, &format!("{place} {earlier}")).number())}),
+        "String" => json!(format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number())),
+        SECRET => json!({"$secret": format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number())}),
         _ => {
             let all = earlier.as_array().cloned().unwrap_or_default();
-            // Loops would make it long.
+            // In loops, the list would grow without limit.
             let kept = if all.len() > 3 { Vec::new() } else { all };
-            kept.into_iter().chain([json!(format!("m{:x}", of(2, place).below(4096)))]).collect()
+            kept.into_iter().chain([json!(format!("m{:x}", random_at(2, place).below(4096)))]).collect()
         }
     }
 }
 
 /// The turn of a function.
 pub struct Turn {
-    /// It ends its loop before it writes.
+    /// Whether the function ends its loop before it writes.
     pub early: bool,
-    /// The loop that it ends: the innermost one, or the one of the name.
+    /// The loop that the function ends: the innermost one, or the named one.
     pub leaves: Option<Option<String>>,
     pub fails: Option<Fails>,
 }
@@ -56,58 +56,58 @@ pub enum Fails {
 }
 
 impl Turn {
-    /// `handled`: something around takes an error.
-    pub fn of(seed: u64, path: &str, agent: &Agent, handled: bool) -> Self {
-        let mut random = of(seed, &format!("{path} turn"));
+    /// Plans a turn. `handled` says whether an enclosing block handles errors.
+    pub fn plan(seed: u64, path: &str, agent: &Agent, handled: bool) -> Self {
+        let mut random = random_at(seed, &format!("{path} turn"));
         let ways = u64::from(agent.exit) + agent.leaves.len() as u64;
         let leaves = (ways > 0 && random.one_in(3)).then(|| {
             let way = random.below(ways) as usize;
             agent.leaves.get(way).cloned()
         });
         let early = leaves.is_some() && !agent.writes_first && random.one_in(2);
-        let fails = (handled && random.one_in(5)).then(|| *random.of(&[Fails::First, Fails::Last]));
+        let fails = (handled && random.one_in(5)).then(|| *random.choose(&[Fails::First, Fails::Last]));
         Self { early, leaves, fails }
     }
 }
 
-/// A value as the result of a tool may hold it.
-pub fn shown(value: &Value) -> Value {
+/// Converts a value for the result of a tool.
+pub fn to_result(value: &Value) -> Value {
     value.get("$secret").unwrap_or(value).clone()
 }
 
-/// What a function or a tool writes there.
+/// Returns the writes of a function or a tool at a place.
 pub fn writes<'a>(seed: u64, place: &'a str, all: &'a [Write]) -> impl Iterator<Item = (&'a Write, Value)> {
     let is_written = move |write: &&Write| {
-        !write.perhaps || !of(seed, &format!("{place} {} perhaps", write.own())).one_in(3)
+        !write.perhaps || !random_at(seed, &format!("{place} {} perhaps", write.own())).one_in(3)
     };
     let value = move |write: &Write| value(seed, &format!("{place} {}", write.own()), write.key);
     all.iter().filter(is_written).map(move |write| (write, value(write)))
 }
 
-/// Whether a callback answers in the place of a block.
+/// Whether a callback replaces a block.
 pub fn skips(seed: u64, path: &str) -> bool {
-    of(seed, &format!("{path} skips")).one_in(3)
+    random_at(seed, &format!("{path} skips")).one_in(3)
 }
 
-/// The arm for a value.
+/// Returns the arm for a value.
 pub fn arm(value: &Value, arms: usize) -> usize {
-    of(0, &value.to_string()).below(arms as u64) as usize
+    random_at(0, &value.to_string()).below(arms as u64) as usize
 }
 
-/// The most rounds of a loop without `max`.
+/// The maximum number of rounds of a loop without `max`.
 pub const ROUNDS: u32 = 3;
 
-/// Whether nobody answers in time.
+/// Whether a question times out.
 pub fn expires(seed: u64, path: &str, agent: &Agent) -> bool {
-    agent.patience == Some(Patience::Default) && of(seed, &format!("{path} expires")).one_in(2)
+    agent.patience == Some(Patience::Default) && random_at(seed, &format!("{path} expires")).one_in(2)
 }
 
-/// The answer to a question.
+/// Returns the answer to a question.
 pub fn answer(seed: u64, path: &str, question: &str, key: Key) -> Value {
     value(seed, &format!("{path} {question}"), key)
 }
 
-/// The prompt of an agent: the keys that it reads there.
+/// Returns the prompt of an agent, with the keys that it reads there.
 pub fn prompt(agent: &Agent) -> String {
     let reads = agent.reads.iter().filter(|read| read.prompt);
     reads
@@ -115,12 +115,12 @@ pub fn prompt(agent: &Agent) -> String {
         .collect()
 }
 
-/// What a model has been told, as a number.
-pub fn told(prompt: &str) -> String {
-    format!("{:x}", of(3, prompt).number())
+/// Returns a number that identifies a prompt.
+pub fn prompt_id(prompt: &str) -> String {
+    format!("{:x}", random_at(3, prompt).number())
 }
 
-/// The last words of a model, and the value in them.
+/// Returns the last text of a model, and the value in it.
 pub fn last_words(seed: u64, path: &str, prompt: &str, key: Option<Key>) -> (String, Value) {
     let place = format!("{path} {prompt}");
     let value = value(seed, &place, key.unwrap_or("text"));
@@ -128,7 +128,7 @@ pub fn last_words(seed: u64, path: &str, prompt: &str, key: Option<Key>) -> (Str
     (text, value)
 }
 
-/// Whether errors inside of a block go no further.
+/// Whether errors inside a block stay inside.
 pub fn takes_errors(block: &Block) -> bool {
     block.skip || matches!(block.kind, Kind::Try { .. } | Kind::Parallel { first: true, .. })
 }

@@ -1,4 +1,4 @@
-//! The pairs that cannot be, and why.
+//! The impossible pairs, and the reasons.
 
 use super::construct::Construct::*;
 use super::construct::Relation::{self, Before as Ahead, Beside, Inside};
@@ -6,14 +6,14 @@ use super::construct::{Construct, Pair};
 use crate::tree::*;
 use std::sync::Arc;
 
-/// Why there is no such pair.
+/// The reason why a pair is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// A check of this name refuses it.
+    /// The check of this name refuses the pair.
     Check(&'static str),
-    /// The grammar has no place for it.
+    /// The grammar does not allow the pair.
     Syntax,
-    /// It compiles, and one of both never runs.
+    /// The pair compiles, but one member never runs.
     NeverRuns,
 }
 
@@ -103,7 +103,7 @@ const ROWS: &[Row] = &[
     Row::new(Beside, STEPS, CALLED, Why::Syntax, "a step is no tool"),
 ];
 
-/// What these are all the same: the exceptions of the rows.
+/// Exceptions of the rows: pairs that are possible after all.
 fn is_possible((relation, one, other): Pair) -> bool {
     match relation {
         Inside => one == Else && matches!(other, Try | Before),
@@ -122,7 +122,7 @@ impl Row {
         Self { relation, one, other, why, note }
     }
 
-    /// Of which pairs it is, as text.
+    /// Formats the pairs of the row.
     pub fn text(&self) -> String {
         let list = |all: &[Construct]| {
             if all.len() == ALL.len() {
@@ -139,13 +139,13 @@ impl Row {
     }
 }
 
-/// All rows.
+/// Returns all rows.
 pub fn rows() -> &'static [Row] {
     ROWS
 }
 
-/// The row of a pair that cannot be.
-pub fn refused(pair: Pair) -> Option<&'static Row> {
+/// Returns the row of an impossible pair.
+pub fn row_of(pair: Pair) -> Option<&'static Row> {
     let (relation, one, other) = pair;
     let mut rows = ROWS.iter();
     let row =
@@ -153,7 +153,7 @@ pub fn refused(pair: Pair) -> Option<&'static Row> {
     row.filter(|_| !is_possible(pair))
 }
 
-/// The smallest workflow with a pair that a check refuses.
+/// Builds the smallest workflow with a pair that a check refuses.
 pub fn example((_, one, other): Pair) -> Flow {
     let agent = Agent { name: "a1".into(), ..Agent::default() };
     let writes = vec![crate::tree::Write { key: "k1", own: None, perhaps: false }];

@@ -1,8 +1,8 @@
-//! How many programs have run with each pair.
+//! The number of programs that have run with each pair.
 
 use super::ENOUGH;
 use super::construct::{Construct, Pair, Relation};
-use super::refused::{refused, rows};
+use super::refused::{row_of, rows};
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,11 +10,11 @@ use std::fmt::Write;
 #[derive(Default)]
 pub struct Table {
     counts: BTreeMap<Pair, u32>,
-    /// How often a workflow was looked for.
+    /// The number of searches for a workflow with the pair.
     tries: BTreeMap<Pair, u32>,
 }
 
-/// All pairs.
+/// Returns all pairs.
 pub fn all() -> impl Iterator<Item = Pair> {
     let two = Construct::ALL.iter().flat_map(|one| Construct::ALL.iter().map(move |other| (*one, *other)));
     let two: Vec<_> = two.collect();
@@ -33,8 +33,8 @@ impl Table {
         self.counts.get(&pair).copied().unwrap_or_default()
     }
 
-    /// Returns a pair to grow a workflow with: one that has run less than [`ENOUGH`] times if there is one, and of
-    /// these the rarest that was not looked for too often.
+    /// Returns a pair to grow a workflow with: a pair with fewer than [`ENOUGH`] runs if there is
+    /// one, and among these the rarest that was not searched too often.
     pub fn rarest(&mut self, possible: &[Pair], random: &mut Random) -> Pair {
         let offset = random.below(possible.len() as u64) as usize;
         let turned = possible[offset..].iter().chain(&possible[..offset]);
@@ -47,7 +47,8 @@ impl Table {
         rarest
     }
 
-    /// The table as text: each construct of a row inside of, before and beside that of the column.
+    /// Formats the table: each construct of a row inside, before and beside the construct of the
+    /// column.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let names = Construct::ALL.iter().enumerate();
@@ -62,7 +63,7 @@ impl Table {
                 write!(text, "{:20}", one.name()).unwrap();
                 for other in Construct::ALL {
                     let pair = (*relation, *one, *other);
-                    let cell = match refused(pair) {
+                    let cell = match row_of(pair) {
                         Some(_) => "-".to_owned(),
                         None => self.count(pair).to_string(),
                     };

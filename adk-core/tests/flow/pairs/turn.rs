@@ -1,4 +1,4 @@
-//! The turn of an agent that asks a model: its calls, their effects, and the agents to which it transfers.
+//! The turn of an agent that calls a model: its calls, their effects, and its handovers.
 
 use super::construct::{place, tool_place, toolset_place};
 use super::interpret::{Differs, Ended, Interpreter, Thread};
@@ -11,7 +11,7 @@ use adk_core::{FunctionCall, FunctionResponse};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One of those that hand over to each other.
+/// An agent in a group of agents that hand over to each other.
 struct Member<'f> {
     agent: &'f Agent,
     path: String,
@@ -25,7 +25,7 @@ fn members<'f>(agent: &'f Agent, path: &str, all: &mut Vec<Member<'f>>) {
     }
 }
 
-/// How a turn has ended.
+/// The end of a turn.
 enum Said<'f> {
     Done(Ended<'f>),
     HandedTo(String, Ended<'f>),
@@ -70,21 +70,21 @@ impl<'f> Interpreter<'f> {
         }
     }
 
-    /// One turn of one of them.
+    /// Interprets one turn of a member.
     fn turn(&mut self, agent: &'f Agent, path: &str, scope: Scope, thread: &mut Thread) -> Differs<Said<'f>> {
         let mut left = Ended::Through;
         loop {
             let Some(at) = self.event(path, thread)? else { return Ok(Said::Done(Ended::Cut)) };
             self.ran.insert(place(agent));
             let (log, state) = (self.log, self.state(at));
-            let told = self.told(agent, path, scope, &state);
+            let prompt = self.prompt_text(agent, path, scope, &state);
             let calls: Vec<_> = log.events[at].function_calls().collect();
             if calls.is_empty() {
                 let key = agent.writes.first();
-                let (text, value) = plan::last_words(self.seed, path, &told, key.map(|write| write.key));
+                let (text, value) = plan::last_words(self.seed, path, &prompt, key.map(|write| write.key));
                 if log.events[at].text() != text {
                     return Err(format!(
-                        "`{path}` says {:?}, not {text:?} of {told:?}",
+                        "`{path}` says {:?}, not {text:?} of {prompt:?}",
                         log.events[at].text()
                     ));
                 }
@@ -96,15 +96,14 @@ impl<'f> Interpreter<'f> {
                 return Ok(Said::Done(left));
             }
             self.wrote(at, State::new())?;
-            let is_told = |call: &&FunctionCall| {
-                call.args.get("told").is_none_or(|as_told| *as_told == plan::told(&told))
-            };
-            if !calls.iter().all(is_told) {
-                return Err(format!("the model of `{path}` was not told {told:?}"));
+            let has_prompt_id =
+                |call: &&FunctionCall| call.args.get("seen").is_none_or(|id| *id == plan::prompt_id(&prompt));
+            if !calls.iter().all(has_prompt_id) {
+                return Err(format!("the model of `{path}` did not receive {prompt:?}"));
             }
             let answered = self.event(path, thread)?;
             let Some(answer) = answered else {
-                // Whatever was called is cancelled as well.
+                // All calls are cancelled as well.
                 for call in calls {
                     self.inner.next(&format!("{path}/{}", call.name));
                 }
@@ -114,7 +113,7 @@ impl<'f> Interpreter<'f> {
                 && let Some(Value::String(name)) = call.args.get("agent_name")
             {
                 self.wrote(answer, State::new())?;
-                // Inside of an instance all names begin with that of the instance.
+                // Inside an instance, all names begin with the name of the instance.
                 let name = name.rsplit("::").next().unwrap_or_default().to_owned();
                 return Ok(Said::HandedTo(name, left));
             }
@@ -125,7 +124,7 @@ impl<'f> Interpreter<'f> {
         }
     }
 
-    /// What the calls of a reply have done, as the event with their results says.
+    /// Interprets the calls of a reply, guided by the event with their results.
     fn calls(
         &mut self,
         agent: &'f Agent,
@@ -141,7 +140,7 @@ impl<'f> Interpreter<'f> {
         }
         let state = self.state(at);
         let touches: Vec<_> = calls.iter().map(|call| self.touches_of(agent, call, path, scope)).collect();
-        // What some call both reads and writes is written by one call after the other.
+        // Calls that both read and write a key write it one after the other.
         let both = touches.iter().flat_map(|touched| touched.writes.intersection(&touched.reads));
         let both: BTreeSet<_> = both.cloned().collect();
         let mut all = State::new();
@@ -177,7 +176,7 @@ impl<'f> Interpreter<'f> {
         self.wrote(at, all)
     }
 
-    /// What one call has written.
+    /// Interprets the writes of one call.
     fn call(
         &mut self,
         agent: &'f Agent,
@@ -211,10 +210,11 @@ impl<'f> Interpreter<'f> {
                     };
                     delta.insert(self.stored(scope, write.key, path), value);
                 }
-                let saw: Map<_, _> = saw.into_iter().map(|(key, value)| (key, plan::shown(&value))).collect();
-                let told = result.response.get("saw");
-                if told != Some(&saw.clone().into()) {
-                    return Err(format!("the tool of `{path}` has seen {told:?}, not {saw:?}"));
+                let saw: Map<_, _> =
+                    saw.into_iter().map(|(key, value)| (key, plan::to_result(&value))).collect();
+                let reported = result.response.get("saw");
+                if reported != Some(&saw.clone().into()) {
+                    return Err(format!("the tool of `{path}` has seen {reported:?}, not {saw:?}"));
                 }
             }
             _ => return self.inside(agent, call, result, path, scope, view),
@@ -222,7 +222,7 @@ impl<'f> Interpreter<'f> {
         Ok(delta)
     }
 
-    /// The run of an agent or a workflow that is a tool.
+    /// Interprets the run of an agent or a workflow that is a tool.
     fn inside(
         &mut self,
         agent: &'f Agent,
@@ -238,7 +238,8 @@ impl<'f> Interpreter<'f> {
         let events = self.inner.next(&here).ok_or_else(|| format!("`{here}` has not run"))?;
         let mut start = view.clone();
         let flow = agent.flows.iter().find(|nested| nested.name == name);
-        // The request is written as the input, so that it is read wherever an instance reads that.
+        // The request is written to the key of the input, so it is also visible where an instance
+        // reads that key.
         let request = match flow.filter(|nested| nested.is_requested()) {
             Some(nested) => {
                 let key = self.target(nested.flow.inputs[0].0, scope, &here);
@@ -247,7 +248,7 @@ impl<'f> Interpreter<'f> {
             }
             None => None,
         };
-        let (inner, events) = Inner::of(&events, &self.names.tools, here.split('/').count());
+        let (inner, events) = Inner::split(&events, &self.names.tools, here.split('/').count());
         let log = Log::new(events, start, &self.names.workflows);
         let storage = std::mem::replace(&mut self.storage, crate::reference::Storage::new());
         let mut run = Interpreter {
@@ -258,7 +259,7 @@ impl<'f> Interpreter<'f> {
             inner,
             names: self.names,
             ran: std::mem::take(&mut self.ran),
-            taken: Default::default(),
+            read_events: Default::default(),
             temps: BTreeMap::new(),
             handled: true,
             written: self.written.clone(),
@@ -287,7 +288,7 @@ impl<'f> Interpreter<'f> {
         match ended.map_err(|why| format!("in `{here}`: {why}"))? {
             Ok(()) => is_whole.map_err(|why| format!("in `{here}`: {why}"))?,
             Err(true) => return Err(format!("`{here}` has no end")),
-            // What a call that fails has written does not count.
+            // Writes of a failed call do not count.
             Err(false) => {
                 return match result.response.get("error") {
                     Some(_) => Ok(State::new()),
@@ -371,9 +372,8 @@ fn session_touches(nested: &Nested, touches: &mut Touches) {
     let flow = &*nested.flow;
     let is_session = |key: &Key| has_prefix(key) || flow.states.contains(key);
     touches.reads.extend(flow.states.iter().map(|key| (*key).to_owned()));
-    let sets = |(key, default): &&(Key, bool)| {
-        *default || nested.read(key) != *key || flow.outputs.contains(key)
-    };
+    let sets =
+        |(key, default): &&(Key, bool)| *default || nested.read(key) != *key || flow.outputs.contains(key);
     let begins = flow.inputs.iter().filter(sets).map(|(key, _)| *key).chain(flow.lets.clone());
     touches.writes.extend(begins.filter(is_session).map(str::to_owned));
     flow.each(&mut |node| match node {
@@ -402,7 +402,7 @@ fn inside(flow: &Flow, nested: &Nested, touches: &mut Touches) {
     session_touches(nested, touches);
 }
 
-/// What two calls have written that did not see each other: lists that both made longer are joined.
+/// Merges the writes of two calls that did not see each other: lists that both extended are joined.
 fn joined(before: Option<&Value>, earlier: &Value, later: Value) -> Value {
     let empty = Vec::new();
     let before = match before {

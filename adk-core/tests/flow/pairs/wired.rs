@@ -13,7 +13,7 @@ use adk_core::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Re
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What all parts of a workflow share.
+/// Data that all parts of a workflow share.
 #[derive(Clone, Copy)]
 pub struct Builder {
     pub store: &'static Store<'static>,
@@ -25,7 +25,7 @@ impl Builder {
         Box::leak(text.into_boxed_str())
     }
 
-    /// An agent by itself.
+    /// Builds an agent without its surroundings.
     pub fn agent(&self, agent: &'static Agent, handled: bool) -> Arc<dyn DynAgent> {
         if agent.model {
             return Arc::new(desk(agent, self));
@@ -47,17 +47,17 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The workflow that runs.
+    /// Builds the running workflow.
     pub fn root(flow: &'static Flow, build: &Builder) -> Self {
-        Self::of(flow, build, false)
+        Self::build(flow, build, false)
     }
 
-    /// A workflow inside of another.
+    /// Builds a nested workflow.
     pub fn new(nested: &'static Nested, build: &Builder, handled: bool) -> Self {
-        Self::of(&nested.flow, build, handled)
+        Self::build(&nested.flow, build, handled)
     }
 
-    fn of(flow: &'static Flow, build: &Builder, handled: bool) -> Self {
+    fn build(flow: &'static Flow, build: &Builder, handled: bool) -> Self {
         let spec = spec(flow, build.store);
         let mut placed = Vec::new();
         place(&flow.body, handled, build, &mut placed);
@@ -72,7 +72,7 @@ impl Tree {
     }
 }
 
-/// The agents, in the order of the steps.
+/// Adds the agents in the order of the steps.
 fn place(nodes: &'static [Node], handled: bool, build: &Builder, placed: &mut Vec<Arc<dyn DynAgent>>) {
     for node in nodes {
         match node {
@@ -84,7 +84,7 @@ fn place(nodes: &'static [Node], handled: bool, build: &Builder, placed: &mut Ve
     }
 }
 
-/// Callbacks that answer in the place of their block, or do not.
+/// Returns callbacks that sometimes replace their block.
 fn skipping(seed: u64) -> AgentCallbacks {
     let mut callbacks = AgentCallbacks::default();
     callbacks.before(move |cx: &mut CallbackContext| -> Result<Option<Content>> {

@@ -1,4 +1,4 @@
-//! An agent that does what its description allows, as it is chosen.
+//! [`Scripted`]: an agent that makes random choices within its description.
 
 use super::Wrong;
 use super::stage::Stage;
@@ -12,13 +12,13 @@ use adk_core::{
 
 pub struct Scripted<'a> {
     pub own: Member<'a>,
-    /// Those below it: what a model would have them do, it does by itself.
+    /// Agents below it. The agent executes their actions itself.
     pub below: Vec<Member<'a>>,
     pub meta: &'a AgentMeta<'a>,
     pub stage: Stage,
 }
 
-/// An agent, and where the keys are stored that it reads, and those that it writes, those of its tools included.
+/// An agent with the storage of the keys that it reads and writes, including those of its tools.
 pub struct Member<'a> {
     pub agent: &'a Agent,
     pub reads: Vec<Stored>,
@@ -41,7 +41,7 @@ impl DynAgent for Scripted<'_> {
         Box::pin(self.turn(cx))
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
-    /// It writes what its tools and those below it would.
+    /// Announces the keys of its tools and of the agents below it.
     fn announced_dyn(&self) -> AnnouncedKeys {
         let members = [&self.own].into_iter().chain(&self.below);
         let keys = members.flat_map(|member| member.agent.writes.iter().chain(&member.agent.tools));
@@ -82,7 +82,7 @@ impl Scripted<'_> {
         }
     }
 
-    /// Fails, perhaps, in an attempt of a try, and in a block that leaves it out.
+    /// May fail in an attempt of a `try`, and in a block that skips failed parts.
     fn fail(&self, cx: &Context) -> Result<()> {
         let mut nodes = std::iter::successors(Some(cx.path()), |path| path.parent());
         let is_expected = nodes.any(|node| {
@@ -90,12 +90,12 @@ impl Scripted<'_> {
             is_tried || self.stage.skips(node.name())
         });
         if is_expected && self.stage.choose(5) == 4 {
-            return Err(Error::new(ErrorKind::Timeout, "it was chosen to fail"));
+            return Err(Error::new(ErrorKind::Timeout, "a planned failure"));
         }
         Ok(())
     }
 
-    /// Whether it ends a loop.
+    /// Returns the chosen flow: an exit or none.
     fn flow(&self) -> Flow {
         let agent = self.own.agent;
         let ways = usize::from(agent.exit) + agent.leaves.len();
@@ -126,7 +126,7 @@ impl Scripted<'_> {
     }
 }
 
-/// The stored key, in the element that a path goes through.
+/// Returns the stored key for the element that a path passes through.
 pub fn at(stored: &Stored, path: &Path) -> String {
     let mut key = String::new();
     for (name, is_element) in &stored.inside {

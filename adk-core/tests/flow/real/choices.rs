@@ -1,15 +1,15 @@
-//! What an execution leaves open, one number after another.
+//! [`Choices`]: the decisions that an execution leaves open, as a sequence of numbers.
 
 use super::super::random::Random;
 
-/// So many decisions are gone through one by one; those behind them are left to chance.
+/// The number of decisions that are enumerated; later ones are random.
 const DEEP: usize = 12;
 
-/// Decisions: first those that are given, then random ones. All are kept, so that the next execution can differ from
-/// this one in the last of them.
+/// Decisions: first the given ones, then random ones. All are kept, so that the next execution can
+/// differ from this one in its last decision.
 #[derive(Debug)]
 pub struct Choices {
-    /// What was chosen, and of how many.
+    /// Each decision with its number of options.
     made: Vec<(u32, u32)>,
     at: usize,
     random: Random,
@@ -17,35 +17,35 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// By chance.
+    /// Returns random decisions.
     pub fn random(seed: u64) -> Self {
         Self { made: Vec::new(), at: 0, random: Random::new(seed), one_by_one: false }
     }
 
-    /// Each time the first; [`next`](Self::next) goes through all others.
+    /// Always takes the first option; [`next`](Self::next) enumerates the others.
     pub fn first(seed: u64) -> Self {
         Self { one_by_one: true, ..Self::random(seed) }
     }
 
-    /// One of `of`.
-    pub fn choose(&mut self, of: usize) -> usize {
-        let of = of.max(1) as u32;
+    /// Chooses one of `options`.
+    pub fn choose(&mut self, options: usize) -> usize {
+        let options = options.max(1) as u32;
         if self.at == self.made.len() {
             let chance = !self.one_by_one || self.at >= DEEP;
-            let chosen = if chance { self.random.below(u64::from(of)) as u32 } else { 0 };
-            self.made.push((chosen, of));
+            let chosen = if chance { self.random.below(u64::from(options)) as u32 } else { 0 };
+            self.made.push((chosen, options));
         }
         let chosen = self.made[self.at].0;
         self.at += 1;
         chosen as usize
     }
 
-    /// The next of all executions; `None` when there is none.
+    /// Returns the next execution, or `None` after the last.
     pub fn next(mut self) -> Option<Self> {
         self.made.truncate(DEEP);
-        while let Some((chosen, of)) = self.made.pop() {
-            if chosen + 1 < of {
-                self.made.push((chosen + 1, of));
+        while let Some((chosen, options)) = self.made.pop() {
+            if chosen + 1 < options {
+                self.made.push((chosen + 1, options));
                 self.at = 0;
                 return Some(self);
             }

@@ -1,4 +1,4 @@
-//! Runs a tree again and again, each time with other decisions.
+//! Runs a tree repeatedly, each time with other decisions.
 
 use super::person::Answering;
 use super::stage::{Names, Stage};
@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// Runs a tree so many times at random, and before that as often with its first decisions one by one. When there are
-/// not more executions than that, each is run, and none twice. Two follow each other in one session, and
-/// the second is to see nothing of it.
+/// Runs a tree `times` times with enumerated decisions, and then `times` times at random. If the
+/// tree has at most `times` executions, each runs exactly once. Every two executions share a
+/// session, and the second must not see the first.
 pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
     let mut all = Names::default();
     names(flow, &mut all);
@@ -33,7 +33,7 @@ pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(time);
         execute(&tree, &runner, &stage, &states, Choices::random(seed));
     }
-    Seen { is_whole, ..stage.seen() }
+    Seen { is_whole, ..stage.results() }
 }
 
 fn execute(
@@ -62,13 +62,13 @@ fn execute(
                 break;
             }
             Poll::Ready(Some(Err(error))) => {
-                stage.wrong(of(&error));
+                stage.wrong(classify(&error));
                 break;
             }
             Poll::Ready(None) => break,
             Poll::Pending if stage.release() => {}
             Poll::Pending => {
-                stage.wrong(Wrong::Failed { error: "nobody goes on".into() });
+                stage.wrong(Wrong::Failed { error: "no agent continues".into() });
                 break;
             }
         }
@@ -79,8 +79,8 @@ fn execute(
     stage.end()
 }
 
-/// What an error of the run says.
-fn of(error: &Error) -> Wrong {
+/// Classifies an error of the run.
+fn classify(error: &Error) -> Wrong {
     let step = error.path().map_or(String::new(), |path| path.name().to_string());
     match error.kind() {
         ErrorKind::KeyMissing => Wrong::Unwritten { step, key: None },

@@ -1,4 +1,5 @@
-//! An `await`, and who answers it: the real step, on an engine in which an answer comes while others go on, or too late.
+//! An `await` and the person who answers: the real step, on an engine whose answers arrive while
+//! other agents run, or too late.
 
 use super::agent::at;
 use super::stage::Stage;
@@ -15,7 +16,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The step, watched.
+/// The step with instrumentation.
 pub struct Asking<'a> {
     pub agent: &'a Agent,
     pub meta: &'a AgentMeta<'a>,
@@ -81,7 +82,7 @@ impl DynAgent for Asking<'_> {
     }
 }
 
-/// Keeps nothing beyond the session, and answers what is asked.
+/// An engine without records that answers every question.
 pub struct Answering(pub Stage);
 
 impl Journal for Answering {
@@ -101,7 +102,7 @@ impl Journal for Answering {
             self.0.pass().await;
             let Waiting { schema, deadline, otherwise, .. } = wait.waiting;
             let in_time = deadline.is_none() || self.0.choose(3) > 0;
-            self.0.answered(in_time);
+            self.0.count_answer(in_time);
             if in_time {
                 return Ok(Some(self.0.value_of(&schema)));
             }

@@ -1,4 +1,5 @@
-//! What the agents of an execution share: the decisions, who may go on, and the record of what they touch.
+//! [`Stage`]: the state that the agents of an execution share: decisions, the schedule, and the
+//! record of touched keys.
 
 use super::{Choices, Seen, Wrong};
 use crate::tree::{SECRET, has_prefix, is_secret};
@@ -9,9 +10,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
-/// After so many turns an execution makes for its end.
+/// The number of turns after which an execution tries to end.
 const TIRED: usize = 20;
-/// So many rounds more, and a loop is given up.
+/// The number of further rounds after which a loop is given up.
 const ROUNDS: usize = 12;
 
 #[derive(Clone, Default)]
@@ -26,7 +27,7 @@ struct State {
     store: BTreeMap<String, Value>,
     touched: BTreeMap<String, Vec<Touch>>,
     turns: usize,
-    /// Of loops without `max`: rounds before and after it was time to come to an end.
+    /// For loops without `max`: the rounds before and after the execution tried to end.
     rounds: BTreeMap<String, (usize, usize)>,
     given_up: BTreeSet<String>,
     seen: Seen,
@@ -36,9 +37,9 @@ struct State {
 /// Names of steps.
 #[derive(Default)]
 pub struct Names {
-    /// The parallel blocks, each with whether the first branch wins.
+    /// The parallel blocks, each with whether its first branch wins.
     pub parallels: BTreeMap<String, bool>,
-    /// The blocks that leave out what fails.
+    /// The blocks that skip failed parts.
     pub skips: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
 }
@@ -63,7 +64,7 @@ impl Stage {
         self.0.lock().unwrap()
     }
 
-    /// Before an execution, whose number it gives: nothing is there but what sessions share.
+    /// Starts an execution and returns its number. Only keys that sessions share exist.
     pub fn begin(&self, choices: Choices) -> usize {
         let mut state = self.state();
         let State { seen, names, mut store, .. } = std::mem::take(&mut *state);
@@ -73,12 +74,12 @@ impl Stage {
         state.seen.executions
     }
 
-    /// Whether a block leaves out what fails.
+    /// Whether a block skips failed parts.
     pub fn skips(&self, name: &str) -> bool {
         self.state().names.skips.contains(name)
     }
 
-    /// After it: its decisions.
+    /// Ends an execution and returns its decisions.
     pub fn end(&self) -> Option<Choices> {
         let mut state = self.state();
         state.races();
@@ -86,13 +87,13 @@ impl Stage {
         state.choices.take()
     }
 
-    /// After all.
-    pub fn seen(&self) -> Seen {
+    /// Returns the results of all executions.
+    pub fn results(&self) -> Seen {
         std::mem::take(&mut self.state().seen)
     }
 
-    pub fn choose(&self, of: usize) -> usize {
-        self.state().choices.as_mut().map_or(0, |choices| choices.choose(of))
+    pub fn choose(&self, options: usize) -> usize {
+        self.state().choices.as_mut().map_or(0, |choices| choices.choose(options))
     }
 
     pub fn wrong(&self, wrong: Wrong) {
@@ -102,8 +103,8 @@ impl Stage {
         }
     }
 
-    /// Somebody has answered, or not in time.
-    pub fn answered(&self, in_time: bool) {
+    /// Counts an answer, in time or late.
+    pub fn count_answer(&self, in_time: bool) {
         let seen = &mut self.state().seen;
         *(if in_time { &mut seen.answered } else { &mut seen.expired }) += 1;
     }
@@ -115,17 +116,17 @@ impl Stage {
         }
     }
 
-    /// Whether it is time to come to an end.
+    /// Whether the execution should try to end.
     pub fn is_tired(&self) -> bool {
         self.state().turns > TIRED
     }
 
-    /// A value for a key: its type is that of the key, and it is like no other, where the type allows that.
+    /// Returns a value of the type of a key. The value is unique if the type allows it.
     pub fn value(&self, key: &str) -> Value {
         self.any(super::super::tree::type_of(key))
     }
 
-    /// A value that fits a schema.
+    /// Returns a value that fits a schema.
     pub fn value_of(&self, schema: &Value) -> Value {
         self.any(match schema["type"].as_str() {
             Some("boolean") => "bool",
@@ -148,7 +149,7 @@ impl Stage {
         }
     }
 
-    /// Waits until it is its turn: one agent goes on at a time.
+    /// Waits for permission to continue; one agent runs at a time.
     pub async fn pass(&self) {
         let mut own = None;
         poll_fn(|task| {
@@ -173,10 +174,10 @@ impl Stage {
         .await;
     }
 
-    /// Lets one of those that wait go on; whether there was one.
+    /// Lets one waiting agent continue. Returns whether there was one.
     pub fn release(&self) -> bool {
         let mut state = self.state();
-        // A branch that was cancelled has left its place behind, and does not wake up.
+        // A cancelled branch leaves its place here and does not wake up.
         state.waiting.retain(|waiting| !waiting.released);
         let count = state.waiting.len();
         if count == 0 {
@@ -191,7 +192,7 @@ impl Stage {
         true
     }
 
-    /// A loop without `max` begins another round; whether there were enough.
+    /// Counts another round of a loop without `max`. Returns whether there were enough.
     pub fn rounds(&self, name: &str, enough: usize) -> bool {
         let mut state = self.state();
         let tired = state.turns > TIRED;
@@ -210,11 +211,11 @@ impl Stage {
         state.seen.given_up.insert(name.to_owned());
     }
 
-    /// An agent reads a stored key.
+    /// Records that an agent reads a stored key.
     pub fn read(&self, key: &str, path: &Path, found: Option<&Value>) {
         let mut state = self.state();
         state.touch(key, path, false);
-        // Those of the run are in no event.
+        // No event contains `temp:` keys and secrets.
         let is_kept = key.starts_with("temp:") || is_secret(key.rsplit('/').next().unwrap_or_default());
         if !is_kept && state.store.get(key) != found && state.given_up.is_empty() {
             let what = format!("{path} reads `{key}`: {found:?}, but {:?} was written", state.store.get(key));
@@ -222,16 +223,16 @@ impl Stage {
         }
     }
 
-    /// An agent has written a key that is in no event.
+    /// Records the write of a key that no event contains.
     pub fn wrote(&self, key: &str, path: &Path) {
         self.state().touch(key, path, true);
     }
 
-    /// An event has come.
+    /// Records an event.
     pub fn event(&self, event: &Event) {
         let mut state = self.state();
         if let At::Item(_) = event.path.at() {
-            // The keys of an element are new.
+            // An element starts with empty keys.
             let prefix = state.prefix(&event.path);
             state.store.retain(|key, _| !key.starts_with(&prefix));
         }
@@ -241,7 +242,7 @@ impl Stage {
                 state.touch(key, &event.path, true);
             }
         }
-        // What discarded branches have written is gone.
+        // Writes of discarded branches are removed.
         let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
         let unwritten = unwritten.into_iter().flatten().filter_map(Value::as_str);
         unwritten.filter(|key| !has_prefix(key)).for_each(|key| drop(state.store.remove(key)));
@@ -257,7 +258,7 @@ impl State {
         }
     }
 
-    /// What stands before the keys of an element.
+    /// Returns the prefix of the keys of an element.
     fn prefix(&self, path: &Path) -> String {
         let mut prefix = String::new();
         for node in nodes(path).into_iter().skip(1) {
@@ -272,9 +273,9 @@ impl State {
         prefix
     }
 
-    /// Two that touch one key at the same time.
+    /// Finds concurrent accesses to one key.
     fn races(&mut self) {
-        // What stands behind a loop that was given up has not really happened.
+        // Accesses after a loop that was given up do not count.
         let touched =
             if self.given_up.is_empty() { std::mem::take(&mut self.touched) } else { BTreeMap::new() };
         for (key, touched) in touched {
@@ -292,8 +293,9 @@ impl State {
         }
     }
 
-    /// Whether neither of two places is before the other: they part below a parallel block, or at an `each`. Then, whether
-    /// that is a block whose first branch wins.
+    /// Returns `None` if one of two places is before the other. Places are concurrent if they
+    /// diverge below a parallel block or at an `each`; the value says whether the first branch of
+    /// that block wins.
     fn together(&self, a: &Path, b: &Path) -> Option<bool> {
         if a == b {
             return None;
@@ -309,7 +311,7 @@ impl State {
     }
 }
 
-/// From the root.
+/// Returns the nodes of a path, from the root.
 fn nodes(path: &Path) -> Vec<&Path> {
     let mut nodes: Vec<_> = std::iter::successors(Some(path), |path| path.parent()).collect();
     nodes.reverse();

@@ -24,7 +24,7 @@ pub struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// The workflow that runs.
+    /// Builds the running workflow.
     pub fn root(flow: &'a Flow, stage: &Stage, store: &'a Store<'a>) -> Self {
         Self::new(flow, SESSION, stage, &mut Storage::new(), store)
     }
@@ -65,7 +65,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Callbacks that answer in the place of their block, or do not.
+/// Returns callbacks that sometimes replace their block.
 fn skipping(stage: &Stage) -> AgentCallbacks {
     let (mut callbacks, stage) = (AgentCallbacks::default(), stage.clone());
     callbacks.before(move |_: &mut CallbackContext| -> Result<Option<Content>> {
@@ -80,7 +80,7 @@ enum Placed<'a> {
     Nested(&'a Nested, Scope),
 }
 
-/// The agents, in the order of the steps, each with its place of names.
+/// Adds the agents in the order of the steps, each with its scope.
 fn place<'a>(nodes: &'a [Node], scope: Scope, storage: &mut Storage, placed: &mut Vec<Placed<'a>>) {
     for node in nodes {
         match node {
@@ -113,11 +113,11 @@ impl StepTable for Tree<'_> {
     fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
         self.callbacks.get(step)?.as_ref()
     }
-    /// Called at the end of each round.
+    /// Returns the limit of rounds. The runtime calls it at the end of each round.
     fn max(&self, step: usize) -> Option<u32> {
         let step = &self.spec.steps[step];
         match step.kind {
-            // Whether the key is ever true is nobody's to know.
+            // The test does not know whether the key is ever true.
             StepKind::Loop { max: None, until: Some(_) } => self.stage.rounds(step.name, 5).then_some(1),
             StepKind::Loop { max: None, until: None } => {
                 let given_up = self.stage.rounds(step.name, 2_000);

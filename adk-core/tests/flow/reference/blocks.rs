@@ -1,4 +1,4 @@
-//! What blocks do to all executions at once.
+//! The effects of blocks on all executions at once.
 
 use super::super::tree::{Block, ERROR, Key, Kind, Node, written};
 use super::cells::Scope;
@@ -7,7 +7,7 @@ use super::states::States;
 use std::collections::BTreeSet;
 
 impl<'f> Machine<'f> {
-    /// A match: any arm.
+    /// Executes a `match`, which may select any arm.
     pub(super) fn arms(&mut self, block: &'f Block, key: Key, scope: Scope, states: States) -> Ways {
         self.read(&block.name, scope, key, &states);
         let mut ways = Ways { through: States::NONE, ..Ways::at(states) };
@@ -20,7 +20,7 @@ impl<'f> Machine<'f> {
         ways
     }
 
-    /// Branches, of which each may be anywhere while another is where it is.
+    /// Executes concurrent branches: each may be at any place while another is at its place.
     pub(super) fn parallel(&mut self, block: &'f Block, first: bool, scope: Scope, states: States) -> Ways {
         let mut branches = Vec::new();
         let mut touched: Vec<BTreeSet<Touch<'f>>> = Vec::new();
@@ -34,7 +34,7 @@ impl<'f> Machine<'f> {
             touched.push(own);
         }
         touched.into_iter().for_each(|own| self.pass_on(own));
-        let all = |of: fn(&Ways) -> States| branches.iter().map(of).reduce(States::beside);
+        let all = |select: fn(&Ways) -> States| branches.iter().map(select).reduce(States::beside);
         let mut exits = Vec::new();
         for (i, branch) in branches.iter().enumerate() {
             for (to, left) in &branch.exits {
@@ -55,7 +55,8 @@ impl<'f> Machine<'f> {
         Ways { through, exits, between: all(|branch| branch.between).unwrap_or(states) }
     }
 
-    /// How a branch or an element ends: where it is left out when it fails, at any moment.
+    /// Returns the ends of a branch or an element. A part that may be skipped can fail at any
+    /// moment.
     fn part(block: &Block, mut part: Ways) -> Ways {
         if block.skip {
             part.through = part.through.or(part.between);
@@ -63,7 +64,7 @@ impl<'f> Machine<'f> {
         part
     }
 
-    /// Two that run at the same time.
+    /// Finds races between two concurrent parts.
     fn races(&mut self, one: &BTreeSet<Touch<'f>>, other: &BTreeSet<Touch<'f>>, first: bool) {
         for a in one {
             for b in other.iter().filter(|b| a.cell == b.cell && (a.writes || b.writes)) {
@@ -87,14 +88,14 @@ impl<'f> Machine<'f> {
         }
     }
 
-    /// What was touched in here, is touched in the branch around as well.
+    /// Adds accesses inside this part to the enclosing branch.
     fn pass_on(&mut self, touched: BTreeSet<Touch<'f>>) {
         if let Some(outer) = self.touched.last_mut() {
             outer.extend(touched);
         }
     }
 
-    /// None, one, or several elements.
+    /// Executes zero, one, or several elements.
     pub(super) fn elements(
         &mut self,
         block: &'f Block,
@@ -111,7 +112,7 @@ impl<'f> Machine<'f> {
         self.touched.push(BTreeSet::new());
         let element = Self::part(block, self.nodes(&block.inside, inside, start));
         let touched = self.touched.pop().unwrap_or_default();
-        // What is not the element's own, another element touches as well.
+        // Another element also accesses the cells that are not local to the element.
         let shared: BTreeSet<Touch<'f>> =
             touched.iter().filter(|touch| !self.storage.is_inside(touch.cell, inside)).copied().collect();
         self.races(&shared, &shared, false);
@@ -127,7 +128,7 @@ impl<'f> Machine<'f> {
         Ways { through, exits, between: states.or(element.between).or(through) }
     }
 
-    /// A try, of which each attempt may fail at any moment.
+    /// Executes a `try`. Each attempt may fail at any moment.
     pub(super) fn attempts(&mut self, block: &'f Block, most: u32, scope: Scope, states: States) -> Ways {
         let (body, otherwise) = match block.inside.split_last() {
             Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => (body, Some(last)),
@@ -153,7 +154,7 @@ impl<'f> Machine<'f> {
         ways
     }
 
-    /// A loop, until further rounds bring nothing new.
+    /// Executes a loop until further rounds change nothing.
     pub(super) fn rounds(
         &mut self,
         block: &'f Block,
@@ -185,12 +186,12 @@ impl<'f> Machine<'f> {
             if last || until.is_some() || (max.is_some() && self.relaxed.more_rounds) {
                 ways.through = ways.through.or(after);
             }
-            // Without `max` all rounds are one; with it, this round is known to be the last before the next.
+            // Without `max`, all rounds are merged. With `max`, the rounds are counted.
             let counted = max.is_some() && !self.relaxed.more_rounds;
             let next = if counted { after } else { entry.or(after) };
             if last || next == entry {
                 if counted {
-                    // Those that are left are like this one.
+                    // The remaining rounds are equal to this one.
                     ways.through = ways.through.or(after);
                 }
                 break;

@@ -1,13 +1,13 @@
-//! Where a key is stored: what a name stands for at a place.
+//! Storage of keys: the cell that a name means at a place.
 
 use super::super::tree::{Block, ERROR, Key, Nested, has_prefix, written};
 use super::states::{Cell, MOST, States};
 use std::collections::HashMap;
 
-/// Numbers one place of names: the session, a nested workflow, the elements of an `each`.
+/// The number of a scope of names: the session, a nested workflow, the elements of an `each`.
 pub type Scope = usize;
 
-/// The session, which is the workflow that runs.
+/// The scope of the session, which is that of the running workflow.
 pub const SESSION: Scope = 0;
 
 struct Place {
@@ -16,7 +16,7 @@ struct Place {
     what: What,
 }
 
-/// Where a key is stored: inside of which steps, and whether one is an `each`.
+/// The storage of a key: the enclosing steps, each with whether it is an `each`.
 pub struct Stored {
     pub inside: Vec<(String, bool)>,
     pub key: Key,
@@ -24,14 +24,14 @@ pub struct Stored {
 
 enum What {
     Session,
-    /// The outputs, each with its name around, and the keys that are the session's.
+    /// The outputs, each with its outer name, and the keys of the session.
     Nested {
         outputs: Vec<(Key, Key)>,
         states: Vec<Key>,
     },
-    /// All elements share one place: of two, neither knows which one it is.
+    /// All elements share one scope, because an element does not know its index.
     Element(Vec<Key>),
-    /// The error is its own.
+    /// The scope of an `else`, where only the error is local.
     Else,
 }
 
@@ -39,30 +39,31 @@ pub struct Storage {
     places: Vec<Place>,
     by_step: HashMap<(Scope, String), Scope>,
     cells: HashMap<(Scope, Key), Cell>,
-    /// The place of each cell, and its name there.
-    of: Vec<(Scope, Key)>,
+    /// The scope and the local name of each cell.
+    names: Vec<(Scope, Key)>,
 }
 
 impl Storage {
     pub fn new() -> Self {
         let session = Place { outer: SESSION, step: String::new(), what: What::Session };
-        Self { places: vec![session], by_step: HashMap::new(), cells: HashMap::new(), of: Vec::new() }
+        Self { places: vec![session], by_step: HashMap::new(), cells: HashMap::new(), names: Vec::new() }
     }
 
-    /// The place of names inside of a nested workflow: the same each time, so that it finds what it has left.
+    /// Returns the scope of a nested workflow. Each execution uses the same one and finds earlier
+    /// values.
     pub fn nested(&mut self, nested: &Nested, outer: Scope) -> Scope {
         let outputs = nested.flow.outputs.iter().map(|key| (*key, nested.written(key))).collect();
         let what = What::Nested { outputs, states: nested.flow.states.clone() };
         self.place(&nested.name, outer, what)
     }
 
-    /// The place of names of an element: its item, and what the block writes.
+    /// Returns the scope of an element: its item, and the keys that the block writes.
     pub fn element(&mut self, block: &Block, item: Key, outer: Scope) -> Scope {
         let own = written(&block.inside).into_iter().chain([item]).collect();
         self.place(&block.name, outer, What::Element(own))
     }
 
-    /// The place of names of the `else` of a try.
+    /// Returns the scope of the `else` of a `try`.
     pub fn otherwise(&mut self, name: &str, outer: Scope) -> Scope {
         self.place(name, outer, What::Else)
     }
@@ -76,7 +77,7 @@ impl Storage {
         self.places.len() - 1
     }
 
-    /// The cell of a name.
+    /// Returns the cell of a name.
     pub fn cell(&mut self, scope: Scope, key: Key) -> Cell {
         let place = &self.places[scope];
         let (scope, key) = match &place.what {
@@ -91,23 +92,23 @@ impl Storage {
             What::Else if key == ERROR => (scope, key),
             What::Element(_) | What::Else => return self.cell(place.outer, key),
         };
-        let next = self.of.len();
+        let next = self.names.len();
         assert!(next < MOST, "too many keys for the reference");
         *self.cells.entry((scope, key)).or_insert_with(|| {
-            self.of.push((scope, key));
+            self.names.push((scope, key));
             next
         })
     }
 
-    /// Where the cell of a name is.
+    /// Returns the storage of a name.
     pub fn stored(&mut self, scope: Scope, key: Key) -> Stored {
         let cell = self.cell(scope, key);
-        let (mut at, key) = self.of[cell];
+        let (mut at, key) = self.names[cell];
         let mut inside = Vec::new();
         while at != SESSION {
             let place = &self.places[at];
-            // What is inside of an `else` is stored as what is around it, but for the error.
-            if at == self.of[cell].0 || !matches!(place.what, What::Else) {
+            // Keys inside an `else` are stored in the outer scope, except the error.
+            if at == self.names[cell].0 || !matches!(place.what, What::Else) {
                 inside.insert(0, (place.step.clone(), matches!(place.what, What::Element(_))));
             }
             at = place.outer;
@@ -115,7 +116,8 @@ impl Storage {
         Stored { inside, key }
     }
 
-    /// Whether a key is one of the session because a nested workflow says so, or its prefix.
+    /// Whether a key belongs to the session, by a declaration of a nested workflow or by its
+    /// prefix.
     pub fn is_session(&self, scope: Scope, key: Key) -> bool {
         let place = &self.places[scope];
         match &place.what {
@@ -131,24 +133,24 @@ impl Storage {
         }
     }
 
-    /// What a cell is called where it is stored.
+    /// Returns the local name of a cell.
     pub fn name(&self, cell: Cell) -> Key {
-        self.of[cell].1
+        self.names[cell].1
     }
 
-    /// Whether a cell is of a place, or of one inside of it.
+    /// Whether a cell belongs to a scope or to a scope inside it.
     pub fn is_inside(&self, cell: Cell, scope: Scope) -> bool {
-        let mut at = self.of[cell].0;
-        // What is inside has the greater number.
+        let mut at = self.names[cell].0;
+        // Inner scopes have greater numbers.
         while at > scope {
             at = self.places[at].outer;
         }
         at == scope
     }
 
-    /// An element begins with nothing, whatever another has left.
+    /// Clears the cells of an element, which starts without values.
     pub fn forget(&self, scope: Scope, states: &mut States) {
-        for cell in (0..self.of.len()).filter(|cell| self.is_inside(*cell, scope)) {
+        for cell in (0..self.names.len()).filter(|cell| self.is_inside(*cell, scope)) {
             states.clear(cell);
         }
     }

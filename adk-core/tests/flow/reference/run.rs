@@ -1,4 +1,5 @@
-//! The machine: what each step does to all executions at once. Blocks are in [`super::blocks`].
+//! [`Machine`]: the effects of each step on all executions at once. Blocks are in
+//! [`super::blocks`].
 
 use super::super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
 use super::Relaxed;
@@ -6,27 +7,27 @@ use super::cells::{SESSION, Scope, Storage};
 use super::states::{Cell, States};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What goes wrong in some execution. Steps are called by their names; what happens inside of a nested workflow is
-/// told of the step that it is.
+/// Failures of some execution, by step name. A failure inside a nested workflow names the step of
+/// that workflow.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Reads of a key that may be unwritten, and whether it may be written as well.
+    /// Reads of a key that may be unwritten, and whether it may also be written.
     pub unwritten: BTreeMap<(String, Key), bool>,
-    /// Two steps that touch one key at the same time, one of them writing.
+    /// Pairs of steps that access one key concurrently, at least one of them writing.
     pub races: BTreeSet<(Key, String, String)>,
     /// Reads of a key that a sibling writes.
     pub contested: BTreeSet<(Key, String)>,
     /// Outputs that may be unwritten at the end.
     pub outputs: BTreeSet<Key>,
-    /// Loops of which no execution gets out.
+    /// Loops that no execution leaves.
     pub endless: BTreeSet<String>,
-    /// Exits that no loop takes.
+    /// Exits without a loop.
     pub outside: BTreeSet<(String, Option<String>)>,
-    /// What went wrong inside of a nested workflow, with the key as it is called around.
+    /// Failures inside a nested workflow, with the outer name of the key.
     pub inside: BTreeSet<(Key, String)>,
 }
 
-/// Looks at all executions of a workflow.
+/// Explores all executions of a workflow.
 pub fn look(flow: &Flow, relaxed: Relaxed) -> Found {
     let mut machine = Machine {
         relaxed,
@@ -47,7 +48,7 @@ pub fn look(flow: &Flow, relaxed: Relaxed) -> Found {
     found
 }
 
-/// A step that touched a cell.
+/// A step that accessed a cell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Touch<'f> {
     pub(super) cell: Cell,
@@ -55,12 +56,12 @@ pub(super) struct Touch<'f> {
     pub(super) step: &'f str,
 }
 
-/// How executions leave some steps.
+/// The states in which executions leave some steps.
 pub(super) struct Ways {
     pub(super) through: States,
-    /// On the way to a loop, by its number among those around.
+    /// States on the way to a loop, by the number of that loop among the enclosing ones.
     pub(super) exits: Vec<(usize, States)>,
-    /// At any moment in between: where a sibling may stop them.
+    /// States at any moment in between, at which a sibling may stop the steps.
     pub(super) between: States,
 }
 
@@ -74,25 +75,25 @@ pub(super) struct Machine<'f> {
     pub(super) relaxed: Relaxed,
     pub(super) storage: Storage,
     pub(super) found: Found,
-    /// What was touched, for each branch around.
+    /// Accesses, for each enclosing branch.
     pub(super) touched: Vec<BTreeSet<Touch<'f>>>,
     pub(super) loops: Vec<&'f str>,
-    /// Loops that were reached, and whether some execution got out.
+    /// Loops that were reached, and whether some execution left them.
     pub(super) ended: BTreeMap<&'f str, bool>,
-    /// The step of the workflow that is looked at, inside of a nested one.
+    /// The step of the examined workflow that encloses the current nested workflow.
     pub(super) step: Option<&'f str>,
-    /// The keys that the workflow declares and that something in it writes.
+    /// The keys that the workflow declares or writes.
     written: BTreeSet<Key>,
 }
 
 impl<'f> Machine<'f> {
-    /// The keys that are there from the start.
+    /// Writes the keys that exist from the start.
     fn begin(&mut self, flow: &'f Flow, scope: Scope, states: &mut States) {
         let inputs = flow.inputs.iter().map(|(key, _)| key);
         for key in inputs.chain(&flow.lets).chain(&flow.states) {
             states.write(self.storage.cell(scope, key));
         }
-        // A run does not start without the keys that any workflow in it needs.
+        // A run does not start without the `state` keys of all its workflows.
         for inner in flow.definitions().iter().filter(|_| !self.relaxed.states_inside) {
             for key in &inner.states {
                 states.write(self.storage.cell(SESSION, key));
@@ -175,7 +176,7 @@ impl<'f> Machine<'f> {
             Some(at) => ways.exits.push((at, states)),
             None => match self.step {
                 None => {
-                    // The loop that was meant may be any of those around: one mistake, one message.
+                    // The target may be any of the enclosing loops: one mistake gets one message.
                     self.ended.extend(self.loops.iter().map(|name| (*name, true)));
                     self.found.outside.insert((step.to_owned(), target.map(str::to_owned)));
                 }
@@ -207,7 +208,7 @@ impl<'f> Machine<'f> {
         }
     }
 
-    /// Whether a key that nothing in the workflow writes is said to be there by a renaming.
+    /// Whether a renaming claims a key that no step of the workflow writes.
     fn is_claimed(&mut self, scope: Scope, key: Key, renamed: bool) -> bool {
         let counts = self.relaxed.renamings_count && self.step.is_none() && renamed;
         counts && !self.written.contains(key) && self.storage.stored(scope, key).inside.is_empty()
@@ -237,7 +238,8 @@ impl<'f> Machine<'f> {
         ways
     }
 
-    /// When an agent has answered, or one of its targets in its place, perhaps after calls of its tools.
+    /// Returns the states after the answer of an agent or of one of its targets, possibly after
+    /// tool calls.
     fn answers(&mut self, step: &'f str, agent: &'f Agent, scope: Scope, start: States) -> States {
         let mut states = start;
         for write in &agent.tools {
@@ -269,7 +271,7 @@ impl<'f> Machine<'f> {
         }
     }
 
-    /// A workflow, as the step of that name or as a tool of it.
+    /// Executes a workflow as a step of that name or as a tool of it.
     fn nested(
         &mut self,
         step: &'f str,
@@ -285,7 +287,7 @@ impl<'f> Machine<'f> {
             let key = nested.read(own);
             let renamed = nested.reads.iter().any(|(inside, _)| inside == own);
             if is_tool && nested.is_requested() {
-                // What it is asked for.
+                // The request is the value of this input.
             } else if *default && !self.is_claimed(scope, key, renamed) {
                 self.touch(step, scope, key, false);
             } else {
@@ -322,7 +324,7 @@ impl<'f> Machine<'f> {
             if self.relaxed.outputs_are_written {
                 self.write(step, scope, key, false, &mut ways.through);
             } else if from != self.storage.cell(scope, key) {
-                // It is a key of the session in there, and an output as well.
+                // The key is both a session key of the nested workflow and an output.
                 let to = self.touch(step, scope, key, true);
                 ways.through.copy(from, to);
             }

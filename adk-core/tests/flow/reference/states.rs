@@ -1,10 +1,10 @@
-//! What may be written at a place.
+//! [`States`]: the keys that may be written at a place.
 
-/// The number of a key at one place of storage.
+/// The number of a stored key.
 pub type Cell = usize;
 
 const WORDS: usize = 6;
-/// How many cells there may be.
+/// The maximum number of cells.
 pub const MOST: Cell = 64 * WORDS;
 
 /// A set of cells.
@@ -30,24 +30,24 @@ impl Cells {
     }
 }
 
-/// The executions that get to a place, as far as they differ in one key.
+/// The executions that reach a place, distinguished by single keys only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct States {
-    /// The cells that are not written in some execution.
+    /// The cells that are unwritten in some execution.
     without: Cells,
     /// The cells that are written in some execution.
     with: Cells,
     real: bool,
-    /// No execution gets there, but it is looked at as if one did that has all that is read.
+    /// Whether no execution reaches the place, but the analysis assumes one with all read keys.
     supposed: bool,
 }
 
 impl States {
-    /// No execution gets there.
+    /// No execution reaches the place.
     pub const NONE: Self = Self { without: Cells::NONE, with: Cells::NONE, real: false, supposed: false };
-    /// The start: nothing is written.
+    /// The start, where no cell is written.
     pub const START: Self = Self { without: Cells::ALL, real: true, ..Self::NONE };
-    /// No execution gets there, because of a fault that was told.
+    /// No execution reaches the place, because of a reported fault.
     pub const SUPPOSED: Self = Self { supposed: true, ..Self::NONE };
 
     pub fn is_reached(&self) -> bool {
@@ -62,35 +62,35 @@ impl States {
         self.with.has(cell)
     }
 
-    /// Behind a write that happens.
+    /// Applies a certain write.
     pub fn write(&mut self, cell: Cell) {
         self.with.put(cell, self.real);
         self.without.put(cell, false);
     }
 
-    /// Behind a write that may happen.
+    /// Applies a conditional write.
     pub fn write_perhaps(&mut self, cell: Cell) {
         self.with.put(cell, self.real);
     }
 
-    /// Behind a copy.
+    /// Applies a copy.
     pub fn copy(&mut self, from: Cell, to: Cell) {
         self.without.put(to, self.without.has(from));
         self.with.put(to, self.with.has(from));
     }
 
-    /// Behind a read that fails without it: the executions that have it.
+    /// Keeps the executions that have the cell, after a read that requires it.
     pub fn assume(&mut self, cell: Cell) {
         self.without.put(cell, false);
     }
 
-    /// Where the cell is another one than before, which nothing has written.
+    /// Clears a cell that is fresh and unwritten here.
     pub fn clear(&mut self, cell: Cell) {
         self.without.put(cell, self.real);
         self.with.put(cell, false);
     }
 
-    /// The executions of both.
+    /// Merges the executions of both.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl States {
         }
     }
 
-    /// Those in which this happens beside the other, both from one start: what either has written is written.
+    /// Combines two concurrent parts with one start: a write of either part counts.
     #[must_use]
     pub fn beside(self, other: Self) -> Self {
         if !self.is_reached() || !other.is_reached() {

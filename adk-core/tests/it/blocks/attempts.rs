@@ -1,4 +1,4 @@
-//! A `try` and its attempts.
+//! `try` blocks and their attempts.
 
 use super::*;
 use adk_core::spec::Attempts;
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 const THREE: Attempts = Attempts::new(None);
 
-/// Says something, writes `key`, and fails unless this is the attempt of that number, or a later one.
+/// Emits an event, writes `key`, and fails in attempts with a number below `succeeds`.
 fn flaky(name: &'static str, key: &'static str, succeeds: u32, kind: ErrorKind) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -32,7 +32,7 @@ fn sleeps(name: &'static str, seconds: u64) -> By {
     })
 }
 
-/// What the event of a failed attempt says.
+/// Collects the failed attempts that events report.
 async fn failures(tree: &Tree) -> Vec<FailedAttempt> {
     let mut stream = runner().run(tree, "go").stream();
     let mut all = Vec::new();
@@ -43,7 +43,7 @@ async fn failures(tree: &Tree) -> Vec<FailedAttempt> {
 }
 
 #[tokio::test]
-async fn steps_are_tried_again_after_an_error_that_may_pass() {
+async fn steps_are_retried_after_a_transient_error() {
     let body = vec![run(flaky("search", "found", 3, ErrorKind::Timeout)), run(say("reads"))];
     let tree = Tree::new("w", vec![attempts("t", THREE, body, vec![]), run(say("after"))]);
     assert_eq!(
@@ -58,16 +58,16 @@ async fn steps_are_tried_again_after_an_error_that_may_pass() {
             "w/after"
         ]
     );
-    let told = failures(&tree).await;
+    let failed = failures(&tree).await;
     assert_eq!(
-        told.iter().map(|told| (told.attempt, told.of, told.again)).collect::<Vec<_>>(),
+        failed.iter().map(|failed| (failed.attempt, failed.of, failed.again)).collect::<Vec<_>>(),
         [(1, 3, true), (2, 3, true)]
     );
-    assert_eq!(told[0].error, "agent `search` (at w/t#1/search): attempt 1 failed");
+    assert_eq!(failed[0].error, "agent `search` (at w/t#1/search): attempt 1 failed");
 }
 
 #[tokio::test]
-async fn the_last_error_is_that_of_the_run_at_its_own_path() {
+async fn the_last_error_fails_the_run_with_its_own_path() {
     let tree =
         Tree::new("w", vec![attempts("t", THREE, vec![run(flaky("a", "k", 9, ErrorKind::Timeout))], vec![])]);
     assert_eq!(
@@ -77,7 +77,7 @@ async fn the_last_error_is_that_of_the_run_at_its_own_path() {
 }
 
 #[tokio::test]
-async fn what_will_not_pass_is_tried_again_only_where_that_was_said() {
+async fn permanent_errors_are_retried_only_on_request() {
     let body = || vec![run(flaky("a", "k", 2, ErrorKind::Agent))];
     let once = trace(&Tree::new("w", vec![attempts("t", THREE, body(), vec![])])).await;
     assert_eq!(once, ["w/t#1/a k=1", "agent `a` (at w/t#1/a): attempt 1 failed"]);
@@ -86,7 +86,7 @@ async fn what_will_not_pass_is_tried_again_only_where_that_was_said() {
 }
 
 #[tokio::test]
-async fn the_else_reads_the_error_as_a_key_of_its_own() {
+async fn the_else_block_reads_the_error_from_a_local_key() {
     let says = put("says", "reply", |cx| value(cx, "error"));
     let body = vec![run(flaky("a", "k", 9, ErrorKind::Agent))];
     let tree = Tree::new(
@@ -103,12 +103,12 @@ async fn the_else_reads_the_error_as_a_key_of_its_own() {
             "w/b seen=\"of the workflow\""
         ]
     );
-    let told = failures(&tree).await;
-    assert_eq!((told.len(), told[0].again), (1, false));
+    let failed = failures(&tree).await;
+    assert_eq!((failed.len(), failed[0].again), (1, false));
 }
 
 #[tokio::test]
-async fn an_attempt_that_takes_too_long_is_cut_off() {
+async fn a_slow_attempt_times_out() {
     tokio::time::pause();
     let both = |name, limits| {
         let slow = parallel("p", vec![run(sleeps("slow", 60)), run(say("fast"))]);
@@ -119,12 +119,12 @@ async fn an_attempt_that_takes_too_long_is_cut_off() {
     let before = Instant::now();
     let ended = outcome(&tree).await;
     assert_eq!(get(&ended, "why"), "the attempt took longer than the `timeout` of its `try`, 30s");
-    // Three attempts, and between them one second and two.
+    // Three attempts, with pauses of one and two seconds between them.
     assert_eq!(before.elapsed().as_secs(), 3 * 30 + 1 + 2);
 }
 
 #[tokio::test]
-async fn an_exit_goes_through_a_try_and_is_no_failure() {
+async fn an_exit_passes_through_a_try_and_is_not_a_failure() {
     let inside = vec![attempts("t", THREE.all(), vec![run(say("a")), run(exit("b"))], vec![run(say("c"))])];
     let tree = Tree::new("w", vec![repeat("l", Some(3), inside), run(say("d"))]);
     assert_eq!(trace(&tree).await, ["w/l#1/t#1/a", "w/l#1/t#1/b", "w/d"]);
@@ -137,7 +137,7 @@ async fn an_exit_goes_through_a_try_and_is_no_failure() {
 }
 
 #[tokio::test]
-async fn tries_nest_and_repeat_in_other_blocks() {
+async fn try_blocks_nest_and_repeat_in_other_blocks() {
     let inner =
         attempts("i", Attempts::new(Some(2)), vec![run(flaky("a", "k", 9, ErrorKind::Timeout))], vec![]);
     let tree = Tree::new("w", vec![attempts("o", Attempts::new(Some(2)), vec![inner], vec![run(say("b"))])]);
@@ -155,7 +155,7 @@ async fn tries_nest_and_repeat_in_other_blocks() {
             "w/o/b"
         ]
     );
-    // In each element, with loops inside: those of an attempt that failed are not told.
+    // Each element retries on its own. Loops inside a failed attempt are not reported.
     let looped = repeat("l", Some(1), vec![run(say("x"))]);
     let body = vec![looped, run(flaky("a", "note", 2, ErrorKind::Timeout))];
     let tree = Tree::new("w", vec![each("e", "item", "items", vec![attempts("t", THREE, body, vec![])])])
@@ -168,7 +168,7 @@ async fn tries_nest_and_repeat_in_other_blocks() {
 }
 
 #[tokio::test]
-async fn what_ends_the_run_is_no_failure_of_an_attempt() {
+async fn errors_that_end_the_run_are_not_retried() {
     let body = vec![run(flaky("a", "k", 9, ErrorKind::LlmCallsExceeded))];
     let tree = Tree::new("w", vec![attempts("t", THREE.all(), body, vec![run(say("b"))])]);
     assert_eq!(trace(&tree).await, ["w/t#1/a k=1", "agent `a` (at w/t#1/a): attempt 1 failed"]);

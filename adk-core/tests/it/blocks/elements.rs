@@ -1,10 +1,10 @@
-//! `each`: an element has its own keys, history and place, in every round.
+//! `each`: every element has its own keys, history and path in every round.
 
 use super::*;
 use adk_core::spec::InputSpec;
 
 #[tokio::test]
-async fn elements_do_not_see_each_others_history_nor_keys() {
+async fn elements_see_neither_history_nor_keys_of_siblings() {
     let look = |name| {
         put(name, name, |cx| {
             let seen: Vec<_> = cx.history().iter().map(|event| event.path.to_string()).collect();
@@ -25,7 +25,7 @@ async fn elements_do_not_see_each_others_history_nor_keys() {
 }
 
 #[tokio::test]
-async fn other_names_are_those_of_the_workflow_around() {
+async fn other_names_refer_to_keys_of_the_enclosing_workflow() {
     let reader = put("reader", "seen", |cx| format!("{}", value(cx, "topic")));
     let mut shared = by("shared", |cx| {
         Box::pin(async move {
@@ -41,11 +41,11 @@ async fn other_names_are_those_of_the_workflow_around() {
     let block = limited_each("c", 1, "item", "items", vec![run(reader), run(shared)]);
     let outcome = outcome(&Tree::new("w", vec![block]).lets("items", json!([0, 1]))).await;
     assert_eq!(get(&outcome, "seen"), json!(["\"go\"", "\"go\""]));
-    assert_eq!(get(&outcome, "user:seen"), json!(1), "a key with a prefix is the session's own");
+    assert_eq!(get(&outcome, "user:seen"), json!(1), "a key with a prefix belongs to the session");
 }
 
 #[tokio::test]
-async fn an_element_of_a_later_round_begins_anew() {
+async fn an_element_of_a_later_round_starts_fresh() {
     let mut look = by("look", |cx| {
         Box::pin(async move {
             let (before, item) = (value(cx, "note"), value(cx, "item"));
@@ -58,7 +58,7 @@ async fn an_element_of_a_later_round_begins_anew() {
         Some(0) => json!(["a", "b", "c"]),
         _ => json!(["d", "e"]),
     });
-    // In its second inner round an element sees what it has written in the first.
+    // In its second inner round, an element sees its writes of the first round.
     let inner = repeat("inner", Some(2), vec![run(look), run(sometimes("note", &[0]))]);
     let tree =
         Tree::new("w", vec![repeat("l", Some(2), vec![run(list), each("c", "item", "items", vec![inner])])]);
@@ -87,7 +87,7 @@ async fn an_element_of_a_later_round_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_list_is_read_by_those_around_and_an_iteration_is_that_of_the_loop() {
+async fn enclosing_steps_read_the_list_and_iterations_count_the_loop() {
     let list = put("list", "items", |_| json!([1]));
     let tree = Tree::new(
         "w",
@@ -96,9 +96,10 @@ async fn a_list_is_read_by_those_around_and_an_iteration_is_that_of_the_loop() {
     let outcome = outcome(&tree).await;
     let said: Vec<_> =
         outcome.session().events().filter(|event| event.path.to_string().contains("c[0]")).collect();
-    let told: Vec<_> = said.iter().map(|event| (event.path.to_string(), event.loop_iteration())).collect();
+    let iterations: Vec<_> =
+        said.iter().map(|event| (event.path.to_string(), event.loop_iteration())).collect();
     let expected = [("w/l#1/c[0]", 0), ("w/l#1/c[0]/a", 0), ("w/l#2/c[0]", 1), ("w/l#2/c[0]/a", 1)];
-    assert_eq!(told, expected.map(|(path, round)| (path.to_owned(), Some(round))));
+    assert_eq!(iterations, expected.map(|(path, round)| (path.to_owned(), Some(round))));
 }
 
 /// `inner(item: String, tone: String = "plain", note: String = "none") -> result: String`
@@ -127,8 +128,8 @@ fn inner() -> Tree {
 }
 
 #[tokio::test]
-async fn workflows_stand_inside_and_around() {
-    // `note` is not written yet where `p` takes it, and is where `q` does.
+async fn workflows_nest_inside_and_around_each() {
+    // `note` is not yet written when `p` reads it, but is written when `q` does.
     let inside =
         vec![named("p", inner()), run(worker()), renamed("q", inner(), &[("tone", "item")], &["second"])];
     let list = put("list", "items", |cx| json!([format!("a{}", cx.iteration().unwrap()), "b"]));
@@ -144,7 +145,7 @@ async fn workflows_stand_inside_and_around() {
 }
 
 #[tokio::test]
-async fn branches_stand_inside_and_around() {
+async fn branches_nest_inside_and_around_each() {
     let length = put("length", "length", |cx| value(cx, "item").as_str().unwrap().len());
     let both = parallel("both", vec![run(worker()), run(length)]);
     let block = each("c", "item", "items", vec![both]);
@@ -163,7 +164,7 @@ async fn branches_stand_inside_and_around() {
 }
 
 #[tokio::test]
-async fn an_item_without_a_value_is_a_value() {
+async fn a_null_item_is_a_value() {
     let reader = put("reader", "seen", |cx| cx.state().value("item").is_some());
     let tree =
         Tree::new("w", vec![each("c", "item", "items", vec![run(reader)])]).lets("items", json!([null, 1]));

@@ -1,9 +1,9 @@
-//! `parallel(first)`.
+//! `parallel(first)`: the first branch that ends wins.
 
 use super::*;
 use adk_core::{Error, LoopEndReason};
 
-/// Writes its name, sleeps, and writes its name again, to `k` and to a key of its own; or fails.
+/// Writes its name to `k` and to a key of its own, sleeps, and writes again; or fails.
 fn racer(name: &'static str, seconds: u64, fails: bool) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -20,7 +20,7 @@ fn racer(name: &'static str, seconds: u64, fails: bool) -> By {
     agent
 }
 
-/// Writes late, so that it has written after the winner, which it is not.
+/// Writes after the winner has written, and so loses.
 fn late(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -43,7 +43,7 @@ async fn the_first_branch_wins_and_the_others_are_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_state_is_the_winner_s_although_another_wrote_later() {
+async fn the_state_comes_from_the_winner_despite_later_writes() {
     let wins = sequence("s", vec![run(racer("a", 1, false)), run(sleep("pause", 2))]);
     let tree = Tree::new("w", vec![first("p", vec![run(late("b")), wins])]);
     let all = trace(&tree).await;
@@ -61,12 +61,12 @@ fn sleep(name: &'static str, seconds: u64) -> By {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_branch_that_fails_leaves_it_to_the_others_and_the_last_error_counts() {
+async fn a_failed_branch_leaves_the_race_and_the_last_error_counts() {
     let race = |second| vec![first("p", vec![run(racer("a", 1, true)), run(racer("b", 2, second))])];
     assert_eq!(get(&outcome(&Tree::new("w", race(false))).await, "k"), "b");
     let all = trace(&Tree::new("w", race(true))).await;
     assert_eq!(all.last().unwrap(), "agent `b` (at w/p/b): b fails");
-    // With one at a time, the second begins when the first has failed, and not at all when it has won.
+    // With one branch at a time, the second branch starts only if the first one fails.
     let one = |fails| {
         let kind = StepKind::Parallel { max_concurrency: Some(1), first: true };
         let branches = vec![run(racer("a", 1, fails)), run(racer("b", 1, false))];
@@ -77,7 +77,7 @@ async fn a_branch_that_fails_leaves_it_to_the_others_and_the_last_error_counts()
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exit_of_a_branch_ends_the_loop_and_loops_of_the_others_are_not_told() {
+async fn an_exit_of_a_branch_ends_the_loop_and_hides_loops_of_losers() {
     let looped = repeat("l", Some(1), vec![run(say("x"))]);
     let loses = sequence("s", vec![looped, run(sleep("slow", 9))]);
     let leaves = sequence("t", vec![run(sleep("soon", 1)), Node::Break(None)]);
@@ -87,7 +87,7 @@ async fn an_exit_of_a_branch_ends_the_loop_and_loops_of_the_others_are_not_told(
     assert_eq!(loops, [("w/o".to_owned(), LoopEndReason::Break)]);
 }
 
-/// Writes keys of every kind, and then waits for ever, fails, or ends.
+/// Writes keys of every kind, and then waits forever, fails, or ends.
 fn writes(name: &'static str, ends: Ends) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
@@ -123,8 +123,8 @@ enum Ends {
     Never,
 }
 
-/// What the keys hold at the end, those of [`writes`] and one that only looks.
-async fn held(block: Node) -> Vec<String> {
+/// Returns the values of the keys of [`writes`] and of one read-only key at the end.
+async fn final_values(block: Node) -> Vec<String> {
     let before = by("before", |cx| {
         Box::pin(async move {
             let event = Event::new().with_state("k", "before").with_state("user:plan", "before");
@@ -150,30 +150,30 @@ async fn held(block: Node) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_loser_or_a_part_that_is_left_out_writes_is_discarded() {
+async fn writes_of_losers_and_skipped_parts_are_discarded() {
     let before = ["before", "", "before", "", "before", "Some(7)"];
     let race = |loser| first("p", vec![run(writes("a", loser)), run(sleep("b", 1))]);
-    assert_eq!(held(race(Ends::Never)).await, before);
-    assert_eq!(held(race(Ends::Failed)).await, before);
-    assert_eq!(held(race(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
+    assert_eq!(final_values(race(Ends::Never)).await, before);
+    assert_eq!(final_values(race(Ends::Failed)).await, before);
+    assert_eq!(final_values(race(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
     let late = sequence("s", vec![run(sleep("pause", 1)), run(writes("b", Ends::Through))]);
     let both = first("p", vec![run(writes("a", Ends::Never)), late]);
-    assert_eq!(held(both).await[..5], ["b"; 5]);
+    assert_eq!(final_values(both).await[..5], ["b"; 5]);
     let skip = |ends| parallel("skip", vec![run(writes("a", ends)), run(sleep("b", 1))]);
-    assert_eq!(held(skip(Ends::Failed)).await, before);
-    assert_eq!(held(skip(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
-    // A branch that leaves the block cancels the others.
+    assert_eq!(final_values(skip(Ends::Failed)).await, before);
+    assert_eq!(final_values(skip(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
+    // A branch that leaves the block cancels its siblings.
     let leaves = sequence("s", vec![run(sleep("pause", 1)), Node::Break(None)]);
     let left = parallel("skip", vec![run(writes("a", Ends::Never)), leaves]);
-    assert_eq!(held(repeat("l", Some(3), vec![left])).await, before);
-    // In a race that is left out as a whole, nobody wins.
+    assert_eq!(final_values(repeat("l", Some(3), vec![left])).await, before);
+    // A race that is skipped as a whole has no winner.
     let fails = |name| sequence("s", vec![run(sleep(name, 1)), run(writes("b", Ends::Failed))]);
     let none = first("skip", vec![run(writes("a", Ends::Failed)), fails("pause")]);
-    assert_eq!(held(none).await, before);
+    assert_eq!(final_values(none).await, before);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_a_branch_that_loses_leaves_no_key() {
+async fn a_secret_of_a_losing_branch_leaves_no_key() {
     let holds = by("holds", |cx| {
         Box::pin(async move {
             cx.state().set("token", adk_core::Secret::new("ghp_1".to_owned()))?;

@@ -1,4 +1,4 @@
-//! `each`: how many run at a time, and what ends them.
+//! `each`: how many elements run at a time, and what ends them.
 
 use super::*;
 use adk_core::{LoopEndReason, RunEnd};
@@ -33,7 +33,7 @@ async fn max_concurrency_limits_the_elements_that_run() {
     assert_eq!(ENDED.load(SeqCst), 60);
 }
 
-/// Ends as it is told in one element; never in the others, which have written something.
+/// Ends as `how` says in one element. Waits forever in the other elements, after a write.
 fn one_ends(element: usize, how: fn() -> adk_core::Result<Flow>) -> By {
     let mut agent = by("ends", move |cx| {
         Box::pin(async move {
@@ -46,7 +46,7 @@ fn one_ends(element: usize, how: fn() -> adk_core::Result<Flow>) -> By {
 }
 
 #[tokio::test]
-async fn an_exit_out_of_it_cancels_the_siblings_and_leaves_no_lists() {
+async fn an_exit_from_an_element_cancels_siblings_and_leaves_no_lists() {
     let exits: [fn() -> adk_core::Result<Flow>; 2] = [|| Ok(Flow::Exit), || Ok(Flow::ExitTo("outer".into()))];
     for (how, rest) in exits.into_iter().zip([&["w/outer#1/after", "w/last"][..], &["w/last"]]) {
         let block = each("c", "item", "items", vec![run(one_ends(1, how)), run(say("never"))]);
@@ -66,7 +66,7 @@ async fn an_exit_out_of_it_cancels_the_siblings_and_leaves_no_lists() {
             LoopEndReason::Escalated { by: "w/outer#1/inner#1/c[1]/ends".parse().unwrap() }
         );
     }
-    // The same by a `break`, in an arm.
+    // A `break` in an arm has the same effect.
     let which = put("which", "which", |cx| usize::from(index(cx) == 2));
     let arms = vec![vec![], vec![Node::Break(None)]];
     let block = each("c", "item", "items", vec![run(which), select("m", "which", arms), run(say("x"))]);
@@ -75,7 +75,7 @@ async fn an_exit_out_of_it_cancels_the_siblings_and_leaves_no_lists() {
 }
 
 #[tokio::test]
-async fn a_loop_inside_is_ended_inside() {
+async fn an_exit_ends_a_loop_inside_the_element() {
     let block = each("c", "item", "items", vec![repeat("l", None, vec![run(worker()), run(exit("stop"))])]);
     let tree = Tree::new("w", vec![block]).lets("items", json!(["a", "b"]));
     assert_eq!(get(&outcome(&tree).await, "note"), json!(["note on a", "note on b"]));
@@ -87,10 +87,7 @@ async fn the_first_error_cancels_the_siblings() {
     let tree = Tree::new("w", vec![block, run(say("never"))]).lets("items", json!(["a", "b", "c"]));
     let seen = trace(&tree).await;
     assert_eq!(seen.last().unwrap(), "agent `ends` (at w/c[1]/ends): no luck");
-    assert!(
-        seen.contains(&"w/c[1]/ends c[1]/note=1".to_owned()),
-        "what was committed is delivered: {seen:?}"
-    );
+    assert!(seen.contains(&"w/c[1]/ends c[1]/note=1".to_owned()), "committed events are delivered: {seen:?}");
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
-//! `each`: the order of what happens, and the lists that are left.
+//! `each`: the order of events, and the resulting lists.
 
 use super::*;
 use adk_core::RunEnd;
 
 #[tokio::test]
-async fn each_element_has_its_item_its_keys_and_its_place_and_lists_are_left() {
+async fn each_element_has_its_own_item_keys_and_path_and_results_are_lists() {
     let reader = put("reader", "length", |cx| value(cx, "note").as_str().unwrap().len());
     let inside = vec![run(worker()), sequence("s", vec![run(reader)])];
     let tree =
@@ -30,20 +30,20 @@ async fn each_element_has_its_item_its_keys_and_its_place_and_lists_are_left() {
         ]
     );
     let RunEnd::Finished(outcome) = stream.end() else { panic!() };
-    assert_eq!(get(&outcome, "item"), "absent", "visible inside only");
+    assert_eq!(get(&outcome, "item"), "absent", "the item is visible inside only");
 }
 
 #[tokio::test]
-async fn an_empty_list_leaves_empty_lists() {
+async fn an_empty_list_gives_empty_lists() {
     let inside = vec![run(worker()), run(sometimes("perhaps", &[]))];
     let tree = Tree::new("w", vec![each("c", "item", "items", inside)]).lets("items", json!([]));
     assert_eq!(trace(&tree).await, ["w/c note=[]"]);
     let tree = Tree::new("w", vec![each("c", "item", "items", vec![run(say("a"))])]).lets("items", json!([]));
-    assert_eq!(trace(&tree).await, [""; 0], "nothing is written, so there is nothing to say");
+    assert_eq!(trace(&tree).await, [""; 0], "without writes, the block emits no event");
 }
 
 #[tokio::test]
-async fn the_lists_are_in_list_order_whatever_comes_first() {
+async fn results_keep_list_order_regardless_of_timing() {
     let slow = by("slow", |cx| {
         Box::pin(async move {
             let item = value(cx, "item").as_u64().unwrap();
@@ -63,7 +63,7 @@ async fn the_lists_are_in_list_order_whatever_comes_first() {
 }
 
 #[tokio::test]
-async fn what_an_element_does_not_write_is_left_out_and_a_null_is_not() {
+async fn unwritten_values_are_omitted_but_nulls_are_kept() {
     let nulls = put("nulls", "nothing", |_| Value::Null);
     let inside = vec![run(sometimes("perhaps", &[0, 2])), run(nulls)];
     let tree = Tree::new("w", vec![each("c", "item", "items", inside)]).lets("items", json!([0, null, 2]));
@@ -74,7 +74,7 @@ async fn what_an_element_does_not_write_is_left_out_and_a_null_is_not() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_written_inside_is_left_as_a_list() {
+async fn an_item_that_is_written_inside_becomes_a_list() {
     let change = put("change", "item", |cx| format!("{}!", value(cx, "item").as_str().unwrap()));
     let arms = vec![vec![], vec![run(change)]];
     let which = put("which", "which", |cx| index(cx));
@@ -99,7 +99,7 @@ async fn nested_lists_are_lists_of_lists() {
 }
 
 #[tokio::test]
-async fn a_renamed_key_is_the_one_that_becomes_a_list() {
+async fn the_renamed_key_becomes_the_list() {
     let inside = vec![run(worker()), renamed("second", worker(), &[("item", "note")], &["twice"])];
     let tree = Tree::new("w", vec![each("c", "item", "items", inside)]).lets("items", json!(["a"]));
     let outcome = outcome(&tree).await;
@@ -108,7 +108,7 @@ async fn a_renamed_key_is_the_one_that_becomes_a_list() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_none_says_so() {
+async fn a_value_that_is_not_a_list_is_reported() {
     let cases = [
         (
             None,
@@ -141,7 +141,7 @@ async fn a_list_that_is_none_says_so() {
 }
 
 #[tokio::test]
-async fn many_elements_are_no_more_trouble_than_few() {
+async fn many_elements_run() {
     let items: Vec<_> = (0..5_000).map(|n| n.to_string()).collect();
     let tree =
         Tree::new("w", vec![each("c", "item", "items", vec![run(worker())])]).lets("items", json!(items));
@@ -176,11 +176,11 @@ async fn a_list_longer_than_max_fails_the_run_before_the_first_element() {
          3; help: raise its `max`, or leave out what is over, as in `each(max = 2, over = cut)`"
     );
     let session = handle.open().await.unwrap();
-    assert!(session.events().all(|event| !event.path.to_string().contains('[')), "no element has begun");
+    assert!(session.events().all(|event| !event.path.to_string().contains('[')), "no element has started");
 }
 
 #[tokio::test]
-async fn elements_beyond_max_are_left_out_and_an_event_says_so() {
+async fn elements_beyond_max_are_omitted_and_an_event_reports_it() {
     let cut = bounded(2, Over::Cut, vec![run(worker())]);
     let tree = Tree::new("w", vec![cut]).lets("items", json!(["a", "b", "c", "d", "e"]));
     let outcome = outcome(&tree).await;

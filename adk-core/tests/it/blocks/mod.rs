@@ -1,4 +1,4 @@
-//! `match`, `each`, `try` and `parallel(first)`, over trees wired by hand.
+//! `match`, `each`, `try` and `parallel(first)`, tested on trees wired by hand.
 
 mod attempts;
 mod elements;
@@ -30,19 +30,19 @@ pub fn value(cx: &mut Context, key: &str) -> Value {
     cx.state().get::<Value>(key).unwrap().unwrap_or(json!("absent"))
 }
 
-/// The number of the element: the last one in the path.
+/// Returns the index of the element, which is the last one in the path.
 pub fn index(cx: &Context) -> usize {
     let path = cx.path().to_string();
     let (_, rest) = path.rsplit_once('[').unwrap();
     rest.split_once(']').unwrap().0.parse().unwrap()
 }
 
-/// Writes `note`, made of the item.
+/// Writes `note`, derived from the item.
 pub fn worker() -> By {
     put("worker", "note", |cx| format!("note on {}", value(cx, "item").as_str().unwrap()))
 }
 
-/// Writes `note` in the elements that are listed.
+/// Writes `note` in the listed elements only.
 pub fn sometimes(name: &'static str, elements: &'static [usize]) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {

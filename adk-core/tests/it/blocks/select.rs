@@ -1,17 +1,17 @@
-//! `match`.
+//! `match` blocks.
 
 use super::*;
 use adk_core::LoopEndReason;
 
-/// Chooses one arm after the other.
+/// Chooses the arms one after the other.
 fn choose(name: &'static str) -> By {
     put(name, "which", |cx| cx.iteration().unwrap_or(0))
 }
 
 #[tokio::test]
-async fn a_match_runs_the_arm_that_the_key_selects_and_goes_on_behind_it() {
+async fn a_match_runs_the_selected_arm_and_continues_after_it() {
     let inner = select("inner", "which", vec![vec![], vec![run(say("one")), run(say("more"))], vec![]]);
-    let arms = vec![vec![run(say("zero"))], vec![inner, run(say("behind"))], vec![]];
+    let arms = vec![vec![run(say("zero"))], vec![inner, run(say("after"))], vec![]];
     let inside = vec![run(choose("choose")), select("kind", "which", arms), run(say("last"))];
     let tree = Tree::new("w", vec![repeat("l", Some(3), inside)]);
     assert_eq!(
@@ -23,7 +23,7 @@ async fn a_match_runs_the_arm_that_the_key_selects_and_goes_on_behind_it() {
             "w/l#2/choose which=1",
             "w/l#2/kind/inner/one",
             "w/l#2/kind/inner/more",
-            "w/l#2/kind/behind",
+            "w/l#2/kind/after",
             "w/l#2/last",
             "w/l#3/choose which=2",
             "w/l#3/last",
@@ -32,7 +32,7 @@ async fn a_match_runs_the_arm_that_the_key_selects_and_goes_on_behind_it() {
 }
 
 #[tokio::test]
-async fn an_exit_in_an_arm_ends_the_loop_around() {
+async fn an_exit_in_an_arm_ends_the_enclosing_loop() {
     let by_name = || {
         let mut leave = by("leave", |_| Box::pin(async { Ok(Flow::ExitTo("outer".into())) }));
         leave.meta = leave.meta.exits(&["outer"]);
@@ -62,7 +62,7 @@ async fn an_exit_in_an_arm_ends_the_loop_around() {
 }
 
 #[tokio::test]
-async fn a_match_stands_in_branches_and_branches_in_its_arms() {
+async fn a_match_nests_in_branches_and_branches_in_its_arms() {
     let both = parallel("both", vec![run(say("a")), run(say("b"))]);
     let matches = select("kind", "which", vec![vec![both, run(say("c"))], vec![]]);
     let tree = Tree::new("w", vec![run(choose("choose")), parallel("p", vec![matches, run(say("d"))])]);
@@ -72,7 +72,7 @@ async fn a_match_stands_in_branches_and_branches_in_its_arms() {
 }
 
 #[tokio::test]
-async fn a_match_reads_the_keys_of_its_workflow() {
+async fn a_match_reads_keys_of_its_own_workflow() {
     let arms = vec![vec![], vec![run(say("one"))]];
     let inner = Tree::with_keys("inner", &[], &[], vec![select("kind", "own", arms)]).lets("own", 1);
     assert_eq!(
@@ -82,7 +82,7 @@ async fn a_match_reads_the_keys_of_its_workflow() {
 }
 
 #[tokio::test]
-async fn a_match_without_a_value_of_its_type_says_so() {
+async fn a_match_on_a_value_of_another_type_is_reported() {
     let cases = [
         (
             None,

@@ -1,4 +1,4 @@
-//! `AwaitAgent` in a config: the same step as `await` in a workflow.
+//! `AwaitAgent` in a config: equivalent to `await` in a workflow.
 
 use adk_core::build::{Registry, Tree};
 use adk_core::engine::MemoryJournal;
@@ -21,7 +21,7 @@ fn registry() -> Registry {
     Registry::new().output_type::<Decision>("Decision").output_type::<String>("Text")
 }
 
-/// A draft, an `AwaitAgent` with these fields, and who reads what was answered.
+/// Builds a tree of a draft, an `AwaitAgent` with these fields, and a reader of the answer.
 fn tree(wait: Value) -> Tree {
     let config = json!({
         "agent_class": "SequentialAgent",
@@ -29,7 +29,7 @@ fn tree(wait: Value) -> Tree {
         "sub_agents": [
             {"name": "writer", "instruction": "Write.", "output_key": "draft"},
             wait,
-            {"name": "editor", "instruction": "It says: {decision}", "output_key": "told"},
+            {"name": "editor", "instruction": "It says: {decision}", "output_key": "comment"},
         ],
     });
     Tree::from_config(&config, &registry()).unwrap()
@@ -43,7 +43,7 @@ impl World {
         Self(MemoryJournal::new(), Arc::new(MemoryStore::new()), model)
     }
 
-    /// Another process, which knows the workflow or does not.
+    /// Builds the runner of another process, which may or may not know the workflow.
     fn runner(&self, tree: Option<&Tree>) -> Runner {
         let builder = Runner::builder().model(self.2.clone()).engine(self.0.clone());
         let builder = builder.session_store(self.1.clone());
@@ -59,7 +59,7 @@ impl World {
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let RunEnd::Paused(mut waiting) = stream.end() else { panic!("it does not wait") };
+        let RunEnd::Paused(mut waiting) = stream.end() else { panic!("the run does not wait") };
         assert_eq!(waiting.len(), 1);
         waiting.remove(0)
     }
@@ -76,7 +76,7 @@ fn wait(fields: Value) -> Value {
 }
 
 #[tokio::test]
-async fn it_asks_refuses_what_is_no_answer_and_goes_on_with_one() {
+async fn it_asks_refuses_invalid_answers_and_continues_with_a_valid_one() {
     let schema = json!({"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]});
     for (form, wrong, right) in [
         (json!({}), json!(1), json!("as it is")),
@@ -96,13 +96,13 @@ async fn it_asks_refuses_what_is_no_answer_and_goes_on_with_one() {
             other.answer(&waiting.id, &right).await.unwrap();
             let outcome = other.resume(&tree, waiting.run_id).await.unwrap();
             assert_eq!(outcome.get::<Value>("decision").unwrap(), Some(right.clone()));
-            assert_eq!(outcome.get::<String>("told").unwrap().as_deref(), Some("done"));
+            assert_eq!(outcome.get::<String>("comment").unwrap().as_deref(), Some("done"));
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_nobody_answers_in_time_the_default_counts_or_the_run_fails() {
+async fn without_an_answer_in_time_the_default_counts_or_the_run_fails() {
     for (default, ends) in [(json!("Publish"), Ok("Publish")), (Value::Null, Err(ErrorKind::Expired))] {
         let fields =
             json!({"name": "board", "output_schema": "Decision", "timeout": "1.5h", "default": default});
@@ -111,7 +111,7 @@ async fn when_nobody_answers_in_time_the_default_counts_or_the_run_fails() {
         assert_eq!(waiting.path.to_string(), "publishing/board");
         let runner = world.runner(Some(&tree));
         tokio::time::advance(Duration::from_secs(89 * 60)).await;
-        assert!(runner.recover().await.unwrap().is_empty(), "a minute is left");
+        assert!(runner.recover().await.unwrap().is_empty(), "a minute remains");
         tokio::time::advance(Duration::from_secs(61)).await;
         let recovered = runner.recover().await.unwrap().remove(0);
         match (ends, recovered.result) {
@@ -143,7 +143,7 @@ async fn a_config_names_who_may_answer() {
 }
 
 #[test]
-fn all_faults_at_once_each_with_its_place() {
+fn all_faults_are_reported_at_once_with_their_places() {
     let config = json!({
         "agent_class": "SequentialAgent",
         "name": "root",
@@ -181,7 +181,7 @@ sub_agents[8].name: name-duplicate: `late` has the same name as a step before it
 }
 
 #[test]
-fn what_the_question_reads_and_the_answer_writes_is_checked_as_for_any_agent() {
+fn keys_of_the_question_and_the_answer_are_checked() {
     let early = json!({
         "agent_class": "SequentialAgent",
         "name": "root",

@@ -1,6 +1,6 @@
-//! Trees from a config.
+//! Trees built from a config.
 
-use crate::build::support::{said, says};
+use crate::build::support::{run_lines, says};
 use adk_core::build::{Registry, Tree};
 use adk_core::callback::{AgentCallbacks, CallbackContext, ModelCallbacks};
 use adk_core::model::ModelRequest;
@@ -9,12 +9,12 @@ use adk_core::tool::FunctionTool;
 use adk_core::{LoopEndReason, Runner};
 use serde_json::{Value, json};
 
-fn refused(config: Value, registry: &Registry) -> String {
+fn error_of(config: Value, registry: &Registry) -> String {
     Tree::from_config(&config, registry).unwrap_err().to_string()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tree_is_read_and_runs() {
+async fn a_tree_from_a_config_runs() {
     let config = json!({
         "agent_class": "SequentialAgent",
         "name": "writing",
@@ -75,13 +75,13 @@ async fn a_tree_is_read_and_runs() {
 #[tokio::test(start_paused = true)]
 async fn the_root_may_be_a_name() {
     let registry = Registry::new().agent(says("a"));
-    assert_eq!(said(&Tree::from_config(&json!("a"), &registry).unwrap()).await.unwrap(), ["a"]);
+    assert_eq!(run_lines(&Tree::from_config(&json!("a"), &registry).unwrap()).await.unwrap(), ["a"]);
     let par = json!({"agent_class": "ParallelAgent", "name": "p", "max_concurrency": 1, "sub_agents": [{"code": "a"}]});
-    assert_eq!(said(&Tree::from_config(&par, &registry).unwrap()).await.unwrap(), ["p/a [p.a]"]);
+    assert_eq!(run_lines(&Tree::from_config(&par, &registry).unwrap()).await.unwrap(), ["p/a [p.a]"]);
 }
 
 #[test]
-fn all_faults_at_once_each_with_its_place() {
+fn all_faults_are_reported_at_once_with_their_places() {
     let config = json!({
         "agent_class": "SequentialAgent",
         "name": "root",
@@ -105,7 +105,7 @@ fn all_faults_at_once_each_with_its_place() {
     });
     let registry = Registry::new().agent(says("researcher"));
     assert_eq!(
-        refused(config, &registry),
+        error_of(config, &registry),
         "\
 flow_checks: syntax: `flow_checks` is the string \"no\"; help: write true or false
 sub_agents[0].agent_class: field-unknown: there is no agent class `LoopAgnet`; help: did you mean `LoopAgent`?
@@ -142,7 +142,7 @@ sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `e
 }
 
 #[test]
-fn cycles_are_told_with_their_way() {
+fn cycles_are_reported_with_their_path() {
     let registry = Registry::new()
         .document("a.json", json!({"agent_class": "SequentialAgent", "name": "a", "sub_agents": ["b.json"]}))
         .document(
@@ -152,7 +152,7 @@ fn cycles_are_told_with_their_way() {
             ]}),
         );
     assert_eq!(
-        refused(json!("a.json"), &registry),
+        error_of(json!("a.json"), &registry),
         "\
 b.json: sub_agents[0].max_iterations: loop-max: `max_iterations` of block `c` is 0; help: it is the largest number of rounds, 1 or more
 b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains itself, by `a.json` > `b.json` > `a.json`; help: a tree has no cycles: to do something again, use a `LoopAgent`"
@@ -160,11 +160,11 @@ b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains
 }
 
 #[test]
-fn the_same_agent_twice_and_one_document_twice() {
+fn duplicate_agents_and_documents_are_refused() {
     let registry = Registry::new().agent(says("a")).document("w.json", json!({"name": "w"}));
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
     assert_eq!(
-        refused(config, &registry),
+        error_of(config, &registry),
         "\
 sub_agents[2]: agent-reused: `a` is the same agent as a step before it; help: build a second one, with a name of its own
 w.json: name: name-duplicate: `w` has the same name as a step before it; help: give one of them another name"
@@ -172,26 +172,26 @@ w.json: name: name-duplicate: `w` has the same name as a step before it; help: g
 }
 
 #[test]
-fn whatever_is_no_agent_is_refused() {
+fn values_that_are_not_agents_are_refused() {
     let registry = Registry::new();
     for config in [json!(null), json!(1), json!([]), json!({}), json!("x"), json!(true), json!({"code": 3})] {
         assert!(Tree::from_config(&config, &registry).is_err(), "{config}");
     }
     let mut deep = json!({"name": "leaf"});
     for depth in 0..20_000 {
-        // `json!` copies what is put into it.
+        // `json!` copies the value, so the nested list is inserted by hand.
         let mut agent = json!({"agent_class": "SequentialAgent", "name": format!("s{depth}")});
         agent["sub_agents"] = Value::Array(vec![deep]);
         deep = agent;
     }
     let error = Tree::from_config(&deep, &registry).unwrap_err();
     assert!(error.to_string().contains("more than 128 agents"), "{error}");
-    // A value that deep is dropped by recursion as well.
+    // Dropping a value that deep would recurse and overflow the stack.
     std::mem::forget(deep);
 }
 
 #[tokio::test(start_paused = true)]
-async fn callbacks_are_named() {
+async fn callbacks_are_referenced_by_name() {
     let mut agent = AgentCallbacks::default();
     agent.before(|cx: &mut CallbackContext| (cx.iteration() == Some(1)).then_some("skipped"));
     let mut model = ModelCallbacks::default();
@@ -215,7 +215,7 @@ async fn callbacks_are_named() {
         }],
     });
     let tree = Tree::from_config(&config, &registry).unwrap();
-    assert_eq!(said(&tree).await.unwrap(), ["lp#1/a", "lp#2/a"]);
+    assert_eq!(run_lines(&tree).await.unwrap(), ["lp#1/a", "lp#2/a"]);
     assert_eq!(scripted.requests().len(), 1);
     assert!(scripted.requests()[0].system_instruction.ends_with(" Be brief."));
 
@@ -226,7 +226,7 @@ async fn callbacks_are_named() {
         "on_tool_error_callbacks": [{"nme": "skip"}],
     });
     assert_eq!(
-        refused(wrong, &registry),
+        error_of(wrong, &registry),
         "\
 before_agent_callbacks: syntax: `before_agent_callbacks` is the string \"skip\"; help: write a list
 after_agent_callbacks[0]: field-unknown: `skip` has no callback for `after_agent_callbacks`; help: add one to it where it is registered
@@ -238,7 +238,7 @@ on_tool_error_callbacks[0].nme: field-unknown: a reference to a callback has no 
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_root_speaks_to_all_and_outputs_are_named() {
+async fn the_root_instruction_reaches_all_and_outputs_have_names() {
     let scripted = ScriptedModel::new().json(["one", "two"]);
     let registry = Registry::new()
         .model("scripted", scripted.clone())
@@ -254,20 +254,20 @@ async fn the_root_speaks_to_all_and_outputs_are_named() {
     assert!(asked.system_instruction.starts_with("For all.\n\n"), "{}", asked.system_instruction);
     assert_eq!(asked.response_schema.as_ref().unwrap()["type"], "array");
 
-    // A schema as it is.
+    // A schema is accepted as is.
     Tree::from_config(&agent(json!({"type": "string"})), &registry).unwrap();
     assert_eq!(
-        refused(agent(json!("Drat")), &registry),
+        error_of(agent(json!("Drat")), &registry),
         "output_schema: field-unknown: the registry has no output schema or type `Drat`; help: did you mean `Draft`?"
     );
     assert_eq!(
-        refused(agent(json!(3)), &registry),
+        error_of(agent(json!(3)), &registry),
         "output_schema: syntax: an output schema is the number 3; help: write its name, or a JSON schema"
     );
 }
 
 #[test]
-fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
+fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_others() {
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
         {"agent_class": "LoopAgent", "name": "lp", "max_iterations": 1.5, "sub_agents": [{"name": "a"}]},
         {"name": "reader", "instruction": "{nobody}"},
@@ -275,7 +275,7 @@ fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
         {"agent_class": "ParallelAgent", "name": "par", "sub_agents": {"name": "b"}},
     ]});
     assert_eq!(
-        refused(config, &Registry::new())
+        error_of(config, &Registry::new())
             .lines()
             .map(|line| line.split("; help").next().unwrap())
             .collect::<Vec<_>>(),
@@ -290,7 +290,7 @@ fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
 
 /// An agent that could not be read might write any key and end any loop.
 #[test]
-fn the_flow_is_checked_when_all_agents_are_read() {
+fn the_flow_is_checked_only_if_all_agents_are_read() {
     let config = |second: &str| {
         json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
             {"name": "reader", "instruction": "{nobody}"},
@@ -299,8 +299,8 @@ fn the_flow_is_checked_when_all_agents_are_read() {
     };
     let registry = Registry::new().agent(says("known"));
     assert_eq!(
-        refused(config("unknown"), &registry),
+        error_of(config("unknown"), &registry),
         "sub_agents[1]: field-unknown: there is no agent `unknown`; help: did you mean `known`?"
     );
-    assert!(refused(config("known"), &registry).starts_with("sub_agents[0]: key-missing: "));
+    assert!(error_of(config("known"), &registry).starts_with("sub_agents[0]: key-missing: "));
 }

@@ -1,6 +1,6 @@
-//! What is refused, as values.
+//! Faults of builders, returned as values.
 
-use crate::build::support::{said, says};
+use crate::build::support::{run_lines, says};
 use adk_core::callback::CallbackContext;
 use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
@@ -16,7 +16,7 @@ fn checks(error: &BuildError) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn all_faults_at_once() {
+fn all_faults_are_reported_at_once() {
     let search = || FunctionTool::new("search", "Searches.", |(), _| "found");
     let loud = FunctionTool::new("loud", " ", |(), _| ());
     let list = FunctionTool::new("list", "Takes a list.", |_: Vec<u8>, _| ());
@@ -58,7 +58,7 @@ name-duplicate: `root` has the name of the tree itself; help: give one of them a
 }
 
 #[test]
-fn structural_faults_are_refused_always_and_those_of_the_flow_when_they_are_checked() {
+fn structural_faults_are_always_refused_and_flow_faults_when_checked() {
     let tree = |checks| {
         let reader = LlmAgent::builder("reader").instruction("Read {nothing}.");
         SequentialAgent::builder("root").sub_agents((reader, says("a"), says("a"))).flow_checks(checks)
@@ -80,22 +80,22 @@ fn structural_faults_are_refused_always_and_those_of_the_flow_when_they_are_chec
 fn branches_and_rounds_are_checked_too() {
     let writer = |name| LlmAgent::builder(name).instruction("Write.").output_key("draft");
     let reader = || LlmAgent::builder("reader").instruction("Read {draft}.");
-    let of = |error: BuildError| error.to_string();
+    let text = |error: BuildError| error.to_string();
     assert_eq!(
-        of(ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))).build().unwrap_err()),
+        text(ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))).build().unwrap_err()),
         "key-race: agent `two` writes `draft`, which agent `one` writes at the same time; help: let each branch write a \
          key of its own, and join them after the parallel block"
     );
     let late = LoopAgent::builder("again").max_iterations(2).sub_agents((reader(), writer("late")));
     assert_eq!(
-        of(late.build().unwrap_err()),
+        text(late.build().unwrap_err()),
         "key-maybe-missing: agent `reader` reads `draft`, but agent `late` writes it later in the same loop, so it is not \
          there in the first round; help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` if \
          it may be absent"
     );
     let early = SequentialAgent::builder("all").sub_agents((reader(), writer("late")));
     assert!(
-        of(early.build().unwrap_err())
+        text(early.build().unwrap_err())
             .contains("it is written later, by agent `late`: run that before agent `reader`")
     );
 }
@@ -114,7 +114,7 @@ fn check_and_build_report_the_same_faults() {
 }
 
 #[test]
-fn a_block_that_a_callback_may_skip_writes_nothing_for_certain() {
+fn a_skippable_block_guarantees_no_writes() {
     let tree = |skips: bool| {
         let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
         let mut work = LoopAgent::builder("work").max_iterations(2).sub_agent(writer);
@@ -125,11 +125,12 @@ fn a_block_that_a_callback_may_skip_writes_nothing_for_certain() {
             .sub_agents((work, LlmAgent::builder("reader").instruction("Read {draft}.")))
     };
     assert!(tree(false).build().is_ok());
-    // One that gives nothing skips nothing.
+    // A callback that returns nothing skips nothing.
     let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
-    let told = SequentialAgent::builder("told").sub_agent(writer).before_agent(|_: &mut CallbackContext| ());
+    let silent =
+        SequentialAgent::builder("silent").sub_agent(writer).before_agent(|_: &mut CallbackContext| ());
     let reader = LlmAgent::builder("reader").instruction("Read {draft}.");
-    assert!(SequentialAgent::builder("root").sub_agents((told, reader)).build().is_ok());
+    assert!(SequentialAgent::builder("root").sub_agents((silent, reader)).build().is_ok());
     assert_eq!(
         tree(true).build().unwrap_err().to_string(),
         "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs where its `before_agent` answers, nor \
@@ -139,7 +140,7 @@ fn a_block_that_a_callback_may_skip_writes_nothing_for_certain() {
 }
 
 #[test]
-fn what_is_refused_by_itself_is_checked_with_the_whole() {
+fn an_agent_refused_alone_is_checked_within_the_tree() {
     let reader = || LlmAgent::builder("reader").instruction("Read {draft}.").tool(exit_loop::default());
     let part = SequentialAgent::builder("part").sub_agent(reader()).build();
     assert_eq!(
@@ -152,7 +153,7 @@ fn what_is_refused_by_itself_is_checked_with_the_whole() {
 }
 
 #[test]
-fn the_same_agent_or_block_twice_is_one_fault() {
+fn a_reused_agent_or_block_is_one_fault() {
     let same: Arc<dyn DynAgent> = Arc::new(says("a"));
     let error = SequentialAgent::builder("root").sub_agents([same.clone(), same]).build().unwrap_err();
     assert_eq!(checks(&error), [("a", "agent-reused")]);
@@ -170,7 +171,7 @@ fn the_same_agent_or_block_twice_is_one_fault() {
     let error = SequentialAgent::builder("root").sub_agents([llm.clone(), llm]).build().unwrap_err();
     assert_eq!(checks(&error), [("llm", "agent-reused")]);
 
-    // An agent with others below it is one agent, however many names stand in it.
+    // An agent with subagents counts as one agent, regardless of the number of names in it.
     let team = LlmAgent::builder("team").sub_agents([LlmAgent::builder("one"), LlmAgent::builder("two")]);
     let team = Arc::new(team.build().unwrap());
     let error = SequentialAgent::builder("root").sub_agents([team.clone(), team]).build().unwrap_err();
@@ -203,7 +204,7 @@ name-invalid: `not valid` is no name; help: use letters, digits and `_`, not beg
 }
 
 #[test]
-fn what_is_too_deep_is_refused_and_nothing_overflows() {
+fn too_deep_trees_are_refused_without_a_stack_overflow() {
     let mut tree = LoopAgent::builder("l").max_iterations(1).sub_agent(says("a"));
     for depth in 0..100_000 {
         tree = LoopAgent::builder(format!("l{depth}")).max_iterations(1).sub_agent(tree);
@@ -220,7 +221,7 @@ fn what_is_too_deep_is_refused_and_nothing_overflows() {
 }
 
 #[test]
-fn an_agent_by_itself_is_a_tree() {
+fn a_single_agent_is_a_tree() {
     let error = Tree::of(says("not a name")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -236,7 +237,7 @@ fn an_agent_by_itself_is_a_tree() {
     assert!(Tree::of(says("class")).is_ok() && Tree::of(says("naïve")).is_ok());
 }
 
-/// Ends the loop `outer`.
+/// An agent that ends the loop `outer`.
 struct EndsOuter;
 
 impl DynAgent for EndsOuter {
@@ -260,14 +261,14 @@ fn an_exit_by_name_outside_of_all_loops_is_one_fault() {
 }
 
 #[test]
-fn an_empty_loop_is_not_called_endless_too() {
+fn an_empty_loop_is_not_reported_as_endless_too() {
     assert_eq!(checks(&LoopAgent::builder("again").build().unwrap_err()), [("again", "block-empty")]);
     let zero = LoopAgent::builder("again").max_iterations(0).build();
     assert_eq!(checks(&zero.unwrap_err()), [("again", "loop-max"), ("again", "block-empty")]);
 }
 
 #[test]
-fn what_the_root_says_twice_of_a_key_is_refused() {
+fn duplicate_declarations_of_a_key_are_refused() {
     let tree = || SequentialAgent::builder("root").sub_agent(says("a"));
     let twice =
         tree().state_key::<String>("k").initial_state("k", 3_u32).state_key::<u32>("s").state_key::<u32>("s");
@@ -283,8 +284,8 @@ fn what_the_root_says_twice_of_a_key_is_refused() {
 }
 
 #[test]
-fn a_first_value_that_is_a_text_may_be_given_as_str() {
-    /// Reads a text.
+fn a_text_as_first_value_may_be_a_str() {
+    /// An agent that reads a text.
     struct Reads;
 
     impl DynAgent for Reads {
@@ -333,7 +334,7 @@ impl DynAgent for Panics {
 #[tokio::test(start_paused = true)]
 async fn an_error_names_the_agent_and_its_path() {
     let tree = LoopAgent::builder("lp").max_iterations(2).sub_agent(Panics).build().unwrap();
-    let error = said(&tree).await.unwrap_err();
+    let error = run_lines(&tree).await.unwrap_err();
     assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Panic, "lp#1/panics".into()));
 }
 
@@ -349,7 +350,7 @@ fn a_key_is_a_name_that_prompts_can_read() {
     }
     let desk = LlmAgent::builder("desk").instruction("Hand over.").sub_agent(writes("no key"));
     assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "name-invalid")]);
-    // So is what else is wrong with an agent by itself.
+    // Other faults of a single agent are reported as well.
     let desk = LlmAgent::builder("desk").instruction("Hand over.").sub_agent(writes("draft").max_turns(0));
     assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "syntax")]);
     assert_eq!(
@@ -372,7 +373,7 @@ fn a_key_is_a_name_that_prompts_can_read() {
 }
 
 #[test]
-fn an_agent_that_waits_is_no_tool() {
+fn an_agent_that_waits_cannot_be_a_tool() {
     let pay = FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true);
     let payer = LlmAgent::builder("payer").description("Pays.").tool(pay).build().unwrap();
     let clerk = LlmAgent::builder("clerk").description("Hands over.").sub_agent(payer).build().unwrap();

@@ -1,4 +1,4 @@
-//! @iqai/adk's way of building.
+//! The fluent builder, modelled on @iqai/adk.
 
 use crate::build::support::says;
 use adk_core::llm::LlmAgent;
@@ -15,7 +15,7 @@ fn faults(error: &adk_core::Error) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_with_a_quick_session_is_asked() {
+async fn a_loop_with_a_quick_session_answers() {
     let model = ScriptedModel::new()
         .on("drafter")
         .text("one")
@@ -42,14 +42,14 @@ async fn a_loop_with_a_quick_session_is_asked() {
     let session = app.session.open().await.unwrap();
     assert_eq!(session.get("feedback").as_deref(), Some(&json!("fine")));
     assert_eq!(session.get("user:name").as_deref(), Some(&json!("Ann")));
-    // The next question goes on in the same session.
+    // The next question continues the same session.
     let error = app.runner.clone().ask("Once more").await.unwrap_err();
     assert!(error.to_string().contains("critic"), "{error}");
     assert!(model.requests()[4].system_instruction.starts_with("Improve two.\n"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_agent_and_every_block() {
+async fn the_builder_makes_one_agent_and_every_block() {
     let model = ScriptedModel::new().on("helper_bot").text("hello");
     let app = Builder::create("helper-bot").with_model(model.clone()).with_description("Helps.");
     let app = app.with_instruction("Help.").with_output_key("said").build().unwrap();
@@ -68,7 +68,7 @@ async fn one_agent_and_every_block() {
 }
 
 #[test]
-fn a_name_that_cannot_be_mended_is_a_fault() {
+fn a_name_that_cannot_be_repaired_is_a_fault() {
     for (name, mended) in [("my loop", "my loop"), ("2nd-try", "2nd_try"), ("-", "_"), ("", "")] {
         let error = Builder::create(name).as_loop([says("a")], 3).build().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config);
@@ -85,7 +85,7 @@ loop-max: `max_iterations` of block `model` is 0; help: it is the largest number
 }
 
 #[test]
-fn what_a_block_does_not_have_is_refused() {
+fn settings_that_a_block_lacks_are_refused() {
     let app = Builder::create("app").with_instruction("Do.").as_sequential([says("a")]);
     assert_eq!(
         faults(&app.build().unwrap_err()),

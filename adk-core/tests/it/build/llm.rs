@@ -1,4 +1,4 @@
-//! LLM agents that are made at run time.
+//! LLM agents built at run time.
 
 use adk_core::llm::{IncludeContents, LlmAgent};
 use adk_core::testing::{Reply, ScriptedModel};
@@ -19,7 +19,7 @@ fn runner(model: &ScriptedModel) -> Runner {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_said_reaches_the_model() {
+async fn all_settings_reach_the_model() {
     let model = ScriptedModel::new().on("grader").reply(Reply::new().json(Grade { score: 7 }));
     let agent = LlmAgent::builder("grader")
         .description("Grades.")
@@ -41,7 +41,7 @@ async fn what_was_said_reaches_the_model() {
     let asked = &model.requests()[0];
     let said = "Grade tea, !\n\nYou are an agent. Your internal name is \"grader\". The description about you is \"Grades.\".";
     assert!(asked.system_instruction.starts_with(said), "{}", asked.system_instruction);
-    // A type beside tools is answered by a tool of its own.
+    // Beside tools, the model answers with a typed value through a tool.
     let tools: Vec<_> = asked.tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(tools, ["set_model_response", "exit_loop"]);
     assert_eq!(asked.tools[0].parameters["properties"]["score"]["type"], "integer");
@@ -55,7 +55,7 @@ async fn what_was_said_reaches_the_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_has_to_fit_a_schema_that_is_known_at_run_time() {
+async fn an_answer_must_fit_a_runtime_schema() {
     let schema = json!({
         "type": "object",
         "properties": {"score": {"type": "integer"}, "at": {"type": "string", "format": "date"}},
@@ -93,9 +93,9 @@ fn types_of_keys_are_compared() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn contradictory_settings_are_refused() {
     let agent = LlmAgent::builder("a").max_turns(0).output_schema(json!({}));
-    // A schema without a key is asked for and not looked at, as in ADK.
+    // As in ADK, a schema without a key is sent to the model and its answer is not checked.
     assert_eq!(
         agent.build().unwrap_err().to_string(),
         "syntax: `max_turns` of agent `a` is 0; help: use 1 or more, because a turn makes at least one model call"

@@ -1,4 +1,4 @@
-//! Trees that are made at run time.
+//! Trees built at run time.
 
 mod awaits;
 mod config;

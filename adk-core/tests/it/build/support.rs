@@ -1,18 +1,18 @@
-//! An agent by hand that is known at run time only, and what a run of a tree says.
+//! A hand-written agent with a name known at run time, and the trace of a run.
 
 use adk_core::testing::ScriptedModel;
 use adk_core::{
     AgentMeta, BoxFuture, Content, Context, DynAgent, Event, Flow, Prepare, Result, Runner, Workflow,
 };
 
-/// Says its name, and ends the loop in a round.
+/// Emits its name, and ends the loop in one round.
 pub struct Says {
     name: String,
     exits_in: Option<u32>,
     meta: AgentMeta<'static>,
 }
 
-/// An agent whose name is known at run time; its description is made once and lives as long as the test.
+/// Makes an agent with a name known at run time. Its description is leaked for the test.
 pub fn says(name: &str) -> Says {
     let name = name.to_owned();
     let meta = AgentMeta::custom(Box::leak(name.clone().into_boxed_str()));
@@ -20,13 +20,13 @@ pub fn says(name: &str) -> Says {
 }
 
 impl Says {
-    /// Ends the innermost loop in that round, counted from 1; 0 outside of any.
+    /// Ends the innermost loop in `round`, counted from 1; 0 outside of any loop.
     pub fn exits_in(mut self, round: u32) -> Self {
         self.exits_in = Some(round);
         self
     }
 
-    /// Says that it may end a loop.
+    /// Declares that the agent may end a loop.
     pub fn announced(mut self) -> Self {
         self.meta = self.meta.may_exit(true);
         self
@@ -49,8 +49,8 @@ impl DynAgent for Says {
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
 }
 
-/// What a run has said: path and branch of each event after the user's.
-pub async fn said<W: Workflow<Input = Content, Output = ()> + adk_core::Needs + ?Sized>(
+/// Runs a tree and returns path and branch of each event after the user's event.
+pub async fn run_lines<W: Workflow<Input = Content, Output = ()> + adk_core::Needs + ?Sized>(
     tree: &W,
 ) -> Result<Vec<String>> {
     let runner: Runner = Runner::builder().model(ScriptedModel::new()).build()?;

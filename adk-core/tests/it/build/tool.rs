@@ -1,4 +1,4 @@
-//! Tools of closures.
+//! Tools made from closures.
 
 use adk_core::llm::LlmAgent;
 use adk_core::testing::ScriptedModel;
@@ -26,7 +26,7 @@ async fn call(tool: &FunctionTool, value: Value) -> Result<Value, String> {
 }
 
 #[test]
-fn the_schema_is_that_of_the_arguments() {
+fn the_schema_describes_the_arguments() {
     let tool = FunctionTool::new("weather", "The weather.", |place: Place, _| place.city);
     let declaration = tool.declaration_dyn();
     assert_eq!((&*declaration.name, &*declaration.description), ("weather", "The weather."));
@@ -47,7 +47,7 @@ fn the_schema_is_that_of_the_arguments() {
 }
 
 #[tokio::test]
-async fn closures_return_what_they_like() {
+async fn closures_return_any_type() {
     let text = FunctionTool::new("t", "d", |place: Place, _| place.city);
     assert_eq!(call(&text, json!({"city": "Bern"})).await, Ok(json!("Bern")));
     let own = FunctionTool::new("t", "d", |place: Place, _| Json(place));
@@ -75,7 +75,7 @@ async fn closures_return_what_they_like() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_say_which_and_why() {
+async fn errors_name_the_wrong_argument_and_the_reason() {
     let tool = FunctionTool::new("t", "d", |place: Place, _| place.city);
     for (given, expected) in [
         (json!({}), "argument `city` is missing: expected a string"),
@@ -87,7 +87,7 @@ async fn wrong_arguments_say_which_and_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_calls_it_and_it_may_end_a_loop() {
+async fn an_agent_calls_the_tool_and_it_may_end_a_loop() {
     let done = FunctionTool::new("done", "Call it when nothing is left to do.", |(), cx| {
         cx.actions.escalate = true;
         cx.actions.skip_summarization = true;
@@ -102,7 +102,7 @@ async fn an_agent_calls_it_and_it_may_end_a_loop() {
     let outcome = runner.run(&tree(done.may_exit(true).writes::<bool>("finished")), "go").await.unwrap();
     assert_eq!((outcome.loops[0].rounds, outcome.get("finished").unwrap()), (2, Some(true)));
 
-    // Who ends a loop says so; with checks of the flow that is an error of the run.
+    // A tool that ends a loop must declare it; with flow checks, an undeclared exit fails the run.
     let silent = FunctionTool::new("done", "Call it.", |(), cx| {
         cx.actions.escalate = true;
         cx.actions.skip_summarization = true;

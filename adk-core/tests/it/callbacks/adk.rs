@@ -1,4 +1,5 @@
-//! `RunConfig::adk()`: what an escalate ends (semantics, sections 6 and 7), and what is no error there.
+//! `RunConfig::adk()`: which loops an escalate ends (semantics, sections 6 and 7), and which errors
+//! ADK ignores.
 
 use super::*;
 use crate::support::*;
@@ -16,7 +17,7 @@ fn escalates(name: &'static str) -> By {
     })
 }
 
-/// Speaks once, sleeps, and speaks again.
+/// Emits one event, sleeps, and emits another.
 fn slow(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -35,7 +36,7 @@ async fn ours_and_adk(tree: &Tree) -> (Vec<String>, Vec<String>) {
     (events(tree).await, adk_events(tree).await)
 }
 
-fn and(more: &[&'static str]) -> Vec<&'static str> {
+fn expected(more: &[&'static str]) -> Vec<&'static str> {
     [&SAID, more].concat()
 }
 
@@ -44,31 +45,31 @@ async fn an_escalate_ends_every_loop_or_the_innermost() {
     let inner = repeat("inner", Some(2), vec![run(escalates("a")), run(say("b"))]);
     let tree = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("c"))]), run(say("d"))]);
     let (ours, adk) = ours_and_adk(&tree).await;
-    assert_eq!(ours, [&and(&["c: c"])[..], &and(&["c: c", "d: d"])[..]].concat());
-    assert_eq!(adk, and(&["d: d"]));
+    assert_eq!(ours, [&expected(&["c: c"])[..], &expected(&["c: c", "d: d"])[..]].concat());
+    assert_eq!(adk, expected(&["d: d"]));
 }
 
 #[tokio::test]
-async fn each_switch_does_it_alone() {
+async fn each_switch_works_on_its_own() {
     let alone = async |config, tree: &Tree| drive(Runner::builder().config(config), tree).await;
     let inner = repeat("inner", Some(2), vec![run(escalates("a")), run(say("b"))]);
     let loops = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("c"))]), run(say("d"))]);
-    assert_eq!(alone(RunConfig::new().escalate_ends_all_loops(true), &loops).await, and(&["d: d"]));
+    assert_eq!(alone(RunConfig::new().escalate_ends_all_loops(true), &loops).await, expected(&["d: d"]));
     let mut agent = say("a");
     agent.meta = agent.meta.writes(const { &[KeySpec::new("k", "String")] });
     let key = Tree::new("w", vec![run(WithCallbacks::new(agent))]);
     assert_eq!(alone(RunConfig::new().require_keys(false), &key).await, ["a: a"]);
-    // And no other does.
+    // No other switch does.
     let others = RunConfig::adk().escalate_ends_all_loops(false).require_keys(true);
     assert_eq!(alone(others.clone(), &loops).await, events(&loops).await);
     assert_eq!(alone(others, &key).await, events(&key).await);
 }
 
 #[tokio::test]
-async fn a_sequence_in_between_runs_on_and_the_loop_around_ends_behind_it() {
+async fn a_sequence_between_loops_finishes_before_the_outer_loop_ends() {
     let sequence = sequence("sq", vec![repeat("inner", Some(3), vec![run(escalates("a"))]), run(say("b"))]);
     let tree = Tree::new("w", vec![repeat("outer", Some(3), vec![sequence, run(say("c"))]), run(say("d"))]);
-    assert_eq!(adk_events(&tree).await, and(&["b: b", "d: d"]));
+    assert_eq!(adk_events(&tree).await, expected(&["b: b", "d: d"]));
     let runner: Runner = Runner::builder().config(RunConfig::adk()).build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
     let loops: Vec<_> = outcome.loops.iter().map(|end| (end.path.to_string(), end.rounds)).collect();
@@ -81,25 +82,25 @@ async fn a_sequence_in_between_runs_on_and_the_loop_around_ends_behind_it() {
 }
 
 #[tokio::test]
-async fn outside_of_loops_an_escalate_is_nothing() {
+async fn an_escalate_outside_of_loops_has_no_effect() {
     let tree = Tree::new("w", vec![run(escalates("a")), run(say("b"))]);
     let (ours, adk) = ours_and_adk(&tree).await;
-    assert_eq!(adk, and(&["b: b"]));
+    assert_eq!(adk, expected(&["b: b"]));
     assert!(ours[2].contains("is not inside a loop"), "{}", ours[2]);
 }
 
 #[tokio::test]
-async fn it_passes_through_matches_and_nested_workflows() {
+async fn an_escalate_passes_through_matches_and_nested_workflows() {
     let nested = Tree::new("nested", vec![run(escalates("a")), run(say("b"))]);
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![run(nested), run(say("c"))]), run(say("d"))]);
     assert_eq!(adk_events(&tree).await[1..], ["a: a escalate", "a: more", "b: b", "d: d"]);
     let choice = select("m", "n", vec![vec![run(escalates("a")), run(say("b"))]]);
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![choice, run(say("c"))]), run(say("d"))]);
-    assert_eq!(adk_events(&tree.lets("n", 0)).await, and(&["b: b", "d: d"]));
+    assert_eq!(adk_events(&tree.lets("n", 0)).await, expected(&["b: b", "d: d"]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_direct_child_of_a_parallel_cancels_the_others_and_is_cut_off() {
+async fn an_escalate_of_a_direct_child_cancels_the_parallel_block() {
     let tree =
         || Tree::new("w", vec![parallel("p", vec![run(escalates("a")), run(slow("y"))]), run(say("c"))]);
     assert_eq!(adk_events(&tree()).await, ["a: a escalate", "c: c"]);
@@ -109,7 +110,7 @@ async fn a_direct_child_of_a_parallel_cancels_the_others_and_is_cut_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn from_deeper_inside_the_others_run_on_and_the_loop_around_ends_behind_them() {
+async fn an_escalate_from_deeper_inside_waits_for_the_siblings() {
     for deep in [
         sequence("s", vec![run(escalates("a"))]),
         repeat("s", Some(3), vec![run(escalates("a")), run(say("never"))]),
@@ -117,12 +118,12 @@ async fn from_deeper_inside_the_others_run_on_and_the_loop_around_ends_behind_th
     ] {
         let block = parallel("p", vec![deep, run(slow("y"))]);
         let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![block, run(say("z"))]), run(say("c"))]);
-        assert_eq!(adk_events(&tree).await, and(&["y: 1", "y: 2", "c: c"]));
+        assert_eq!(adk_events(&tree).await, expected(&["y: 1", "y: 2", "c: c"]));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_callback_of_a_block_in_a_parallel_speaks_for_its_direct_child() {
+async fn a_callback_of_a_block_in_a_parallel_counts_as_its_direct_child() {
     let block = parallel("p", vec![sequence("s", vec![run(say("a"))]), run(slow("y"))]);
     let tree = Tree::new("w", vec![block, run(say("c"))]).on("s", |own| {
         own.after(|cx: &mut CallbackContext| {
@@ -134,17 +135,17 @@ async fn a_callback_of_a_block_in_a_parallel_speaks_for_its_direct_child() {
 }
 
 #[tokio::test]
-async fn a_break_and_a_named_exit_stay_what_they_are() {
+async fn breaks_and_named_exits_are_unaffected() {
     let inner = repeat("inner", Some(2), vec![Node::Break(None)]);
     let tree = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("c"))])]);
     assert_eq!(adk_events(&tree).await, ["c: c", "c: c"]);
 }
 
 #[tokio::test]
-async fn an_escalate_that_waits_is_not_lost_in_a_break() {
+async fn a_pending_escalate_survives_a_break() {
     let inner = repeat("inner", Some(2), vec![sequence("s", vec![run(escalates("a")), Node::Break(None)])]);
     let tree = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("c"))]), run(say("d"))]);
-    assert_eq!(adk_events(&tree).await, and(&["d: d"]));
+    assert_eq!(adk_events(&tree).await, expected(&["d: d"]));
 }
 
 #[tokio::test]
@@ -158,12 +159,12 @@ async fn the_callbacks_of_the_loops_that_end_are_called() {
             own.after(trace.called("after"));
         })
     });
-    assert_eq!(adk_events(&tree).await, and(&["b: b"]));
-    assert_eq!(trace.taken(), ["after inner", "after s", "after outer"]);
+    assert_eq!(adk_events(&tree).await, expected(&["b: b"]));
+    assert_eq!(trace.take(), ["after inner", "after s", "after outer"]);
 }
 
 #[tokio::test]
-async fn a_key_that_was_not_written_is_no_error() {
+async fn an_unwritten_key_is_not_an_error() {
     let mut agent = say("a");
     agent.meta = agent.meta.writes(const { &[KeySpec::new("k", "String")] });
     let tree = Tree::new("w", vec![run(WithCallbacks::new(agent))]);
@@ -173,7 +174,7 @@ async fn a_key_that_was_not_written_is_no_error() {
 }
 
 #[tokio::test]
-async fn a_tool_s_error_ends_the_run_and_a_wrong_argument_does_not() {
+async fn a_tool_error_ends_the_run_but_a_wrong_argument_does_not() {
     let refuses = tool("picky", |_, _| Box::pin(async { Err(ToolError::argument("argument `n`: missing")) }));
     let mut agent = llm();
     agent.add_tool(fails()).add_tool(refuses);

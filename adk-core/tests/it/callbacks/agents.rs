@@ -1,10 +1,10 @@
-//! Before and after agents and blocks (semantics, section 3).
+//! Callbacks before and after agents and blocks (semantics, section 3).
 
 use super::*;
 use crate::support::*;
 use adk_core::{Error, ErrorKind, LoopEndReason, WithCallbacks};
 
-/// `a` with callbacks, then `b`.
+/// Builds a tree of `a` with callbacks, then `b`.
 fn two(a: WithCallbacks<By>) -> Tree {
     Tree::new("w", vec![run(a), run(say("b"))])
 }
@@ -14,7 +14,7 @@ fn plain() -> WithCallbacks<By> {
 }
 
 #[tokio::test]
-async fn content_before_an_agent_stands_in_its_place() {
+async fn content_before_an_agent_replaces_the_agent() {
     let trace = Trace::default();
     let agent = plain()
         .before_agent(trace.called("first"))
@@ -22,7 +22,7 @@ async fn content_before_an_agent_stands_in_its_place() {
         .before_agent(trace.called("never"))
         .after_agent(trace.called("never"));
     assert_eq!(events(&two(agent)).await, ["a: instead", "b: b"]);
-    assert_eq!(trace.taken(), ["first a"]);
+    assert_eq!(trace.take(), ["first a"]);
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn content_after_an_agent_is_one_more_event_and_the_first_wins() {
 }
 
 #[tokio::test]
-async fn state_alone_is_an_event_without_content_and_the_agent_runs() {
+async fn a_state_change_is_an_event_without_content_and_the_agent_runs() {
     let agent = plain().before_agent(|cx: &mut CallbackContext| cx.state().set("before", 1)).after_agent(
         |cx: &mut CallbackContext| {
             let before: Option<u8> = cx.state().get("before")?;
@@ -46,7 +46,7 @@ async fn state_alone_is_an_event_without_content_and_the_agent_runs() {
 }
 
 #[tokio::test]
-async fn an_error_of_a_callback_fails_the_run_where_it_stands() {
+async fn an_error_of_a_callback_fails_the_run_at_its_agent() {
     let agent = plain().before_agent(|_: &mut CallbackContext| Err::<(), _>(Error::other("cb boom")));
     let all = events(&two(agent)).await;
     assert_eq!(all, ["agent `a` (at w/a): cb boom"]);
@@ -57,15 +57,15 @@ async fn an_error_of_a_callback_fails_the_run_where_it_stands() {
 }
 
 #[tokio::test]
-async fn a_failed_agent_has_no_callback_after_it() {
+async fn no_callback_runs_after_a_failed_agent() {
     let trace = Trace::default();
     let failing = by("a", |_| Box::pin(async { Err(Error::other("boom")) }));
     let agent = WithCallbacks::new(failing).after_agent(trace.called("after"));
     assert_eq!(events(&two(agent)).await, ["agent `a` (at w/a): boom"]);
-    assert!(trace.taken().is_empty());
+    assert!(trace.take().is_empty());
 }
 
-/// A loop over `a` and `b`, where a callback of `a` escalates.
+/// Builds a loop over `a` and `b`, where a callback of `a` escalates.
 fn leaves(a: WithCallbacks<By>) -> Tree {
     Tree::new("w", vec![repeat("lp", Some(2), vec![run(a), run(say("b"))])])
 }
@@ -83,13 +83,13 @@ async fn an_event_of_a_callback_ends_the_loop() {
         cx.state().set("done", true)
     };
     assert_eq!(events(&leaves(plain().after_agent(with_state))).await, ["a: a", "a:  done=true escalate"]);
-    // The agent still runs behind an event without content.
+    // The agent still runs after an event without content.
     let tree = leaves(plain().before_agent(with_state));
     assert_eq!(events(&tree).await, ["a:  done=true escalate", "a: a"]);
 }
 
 #[tokio::test]
-async fn without_an_event_nothing_is_asked_for() {
+async fn without_an_event_no_exit_is_requested() {
     let agent = plain().after_agent(|cx: &mut CallbackContext| cx.actions.escalate = true);
     assert_eq!(events(&leaves(agent)).await, ["a: a", "b: b", "a: a", "b: b"]);
 }
@@ -108,7 +108,7 @@ async fn a_callback_ends_a_loop_by_name() {
 }
 
 #[tokio::test]
-async fn an_exit_that_the_agent_has_not_announced_is_an_error_but_where_it_need_not() {
+async fn an_unannounced_exit_is_an_error_where_announcement_is_required() {
     let tree = || {
         let mut quiet = say("a");
         quiet.meta = AgentMeta::custom("a");
@@ -132,7 +132,7 @@ async fn an_exit_that_the_agent_has_not_announced_is_an_error_but_where_it_need_
     }
 }
 
-/// Every kind of block, with a trace of its begin and its end.
+/// Traces the begin and the end of one block in `trace`.
 fn traced(trace: &Trace, name: &'static str, block: Node) -> Tree {
     Tree::new("w", vec![block, run(say("z"))]).on(name, |callbacks| {
         callbacks.before(trace.called("before")).after(trace.called("after"));
@@ -158,12 +158,12 @@ async fn every_block_begins_and_ends_once() {
         let tree = traced(&trace, "s", block).lets("n", 1).lets("items", json!(["x"]));
         let all = events(&tree).await;
         assert_eq!(all.last().map(String::as_str), Some("z: z"), "block {at}: {all:?}");
-        assert_eq!(trace.taken(), ["before s", "after s"], "block {at}");
+        assert_eq!(trace.take(), ["before s", "after s"], "block {at}");
     }
 }
 
 #[tokio::test]
-async fn a_block_speaks_at_its_own_path_and_counts_no_round_then() {
+async fn callbacks_of_a_block_use_its_path_without_a_round() {
     let runner: Runner = Runner::builder().config(any_key()).build().unwrap();
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(exit("a"))])]).on("lp", |lp| {
         lp.before(|cx: &mut CallbackContext| cx.state().set("begun", true));
@@ -193,7 +193,7 @@ async fn a_block_is_skipped_as_a_whole() {
         });
         assert_eq!(events(&tree).await, ["s: skipped", "z: z"]);
     }
-    assert!(trace.taken().is_empty());
+    assert!(trace.take().is_empty());
 }
 
 #[tokio::test]
@@ -206,11 +206,11 @@ async fn an_exit_ends_the_blocks_on_its_way_from_the_inside_out() {
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![inside]), run(say("z"))]);
     let tree = tree.on("s", ends).on("t", ends).on("lp", ends);
     assert_eq!(events(&tree).await, ["a: a", "z: z"]);
-    assert_eq!(trace.taken(), ["after t", "after s", "after lp"]);
+    assert_eq!(trace.take(), ["after t", "after s", "after lp"]);
 }
 
 #[tokio::test]
-async fn an_exit_of_a_block_s_callback_ends_the_loop_around_it_once_it_may() {
+async fn an_exit_of_a_block_callback_ends_the_enclosing_loop_if_allowed() {
     let inner = || repeat("inner", Some(2), vec![run(say("a"))]);
     let tree = || {
         Tree::new("w", vec![repeat("outer", Some(3), vec![inner(), run(say("b"))]), run(say("z"))]).on(
@@ -227,12 +227,12 @@ async fn an_exit_of_a_block_s_callback_ends_the_loop_around_it_once_it_may() {
     let all = events(&tree()).await;
     assert_eq!(all.len(), 4);
     assert!(all[3].contains("(at w/outer#1/inner): a callback of this block ended a loop"), "{}", all[3]);
-    // `until` and functions that return `Flow` are what it says to use.
+    // The help names `until` and functions that return `Flow`.
     assert!(all[3].contains("until"), "{}", all[3]);
 }
 
 #[tokio::test]
-async fn an_llm_agent_that_is_answered_for_writes_its_key() {
+async fn content_before_an_llm_agent_is_written_to_its_key() {
     let mut agent = llm();
     agent.add_before_agent(|_: &mut CallbackContext| Some("bypass"));
     let model = ScriptedModel::new();
@@ -242,7 +242,7 @@ async fn an_llm_agent_that_is_answered_for_writes_its_key() {
 }
 
 #[tokio::test]
-async fn a_block_in_a_branch_speaks_in_its_branch() {
+async fn callbacks_of_a_block_in_a_branch_emit_in_that_branch() {
     let tree = Tree::new("w", vec![parallel("p", vec![sequence("s", vec![run(say("a"))]), run(say("b"))])]);
     let tree = tree.on("s", |own| {
         own.after(|_: &mut CallbackContext| Some("end"));

@@ -1,4 +1,4 @@
-//! Callbacks and the journal: what they do outside is done once.
+//! Callbacks and the journal: external effects happen once.
 
 use super::*;
 use crate::support::*;
@@ -10,7 +10,7 @@ use adk_core::model::ModelRequest;
 use adk_core::session::Location;
 use adk_core::{FunctionCall, Result, WithCallbacks};
 
-/// Records the steps of all runs by their place, and answers from the record.
+/// A journal that records the steps of all runs by their path, and replays them.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<(String, Value)>>>);
 
@@ -107,7 +107,7 @@ async fn steps_of_callbacks_are_numbered_by_their_names() {
 }
 
 #[tokio::test]
-async fn a_block_has_numbers_of_its_own_from_its_begin_to_its_end() {
+async fn a_block_numbers_its_steps_from_begin_to_end() {
     let journal = Journal::default();
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(say("a"))])]).on("lp", |own| {
         own.before(async |cx: &mut CallbackContext| cx.step("x", async { Ok(1) }).await.map(|_: i32| ()));
@@ -117,18 +117,19 @@ async fn a_block_has_numbers_of_its_own_from_its_begin_to_its_end() {
     assert_eq!(journal.keys(), ["w/lp:callback.x@0", "w/lp:callback.x@1"]);
 }
 
-/// What was done outside, in order.
+/// External effects, in order.
 static DONE: Mutex<Vec<&str>> = Mutex::new(Vec::new());
 
 fn done(what: &'static str) {
     DONE.lock().unwrap().push(what);
 }
 
-fn taken() -> Vec<&'static str> {
+fn take_done() -> Vec<&'static str> {
     std::mem::take(&mut DONE.lock().unwrap())
 }
 
-/// An `async` closure captures nothing; what needs more is a function, or a plugin.
+/// Changes a request in a step. An `async` closure that is a callback captures nothing, so other
+/// callbacks are functions or plugins.
 async fn ask_policy(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<()> {
     let policy = async {
         done("policy");
@@ -147,9 +148,10 @@ async fn add_more(cx: &mut CallbackContext, _: &FunctionCall, result: &mut Value
     Ok(())
 }
 
-/// Runs twice with one journal: what tools and their callbacks do outside is done by the first alone.
+/// Runs twice with one journal: external effects of tools and their callbacks happen in the first
+/// run only.
 #[tokio::test]
-async fn callbacks_of_a_tool_are_a_part_of_its_record_and_those_of_a_model_take_steps() {
+async fn tool_callbacks_are_part_of_the_call_record_and_model_callbacks_take_steps() {
     let (journal, trace) = (Journal::default(), Trace::default());
     let model = ScriptedModel::new().call("add", json!({"a": 1, "b": 2})).text("3");
     let tree = || {
@@ -166,10 +168,10 @@ async fn callbacks_of_a_tool_are_a_part_of_its_record_and_those_of_a_model_take_
     };
     let first = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(first[1], r#"a:  seen=1 add->{"result":13}"#);
-    assert_eq!((taken(), trace.taken().len()), (vec!["policy", "before", "after", "policy"], 1));
+    assert_eq!((take_done(), trace.take().len()), (vec!["policy", "before", "after", "policy"], 1));
     let second = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(second, first);
-    assert!(taken().is_empty() && trace.taken().is_empty(), "everything was answered from the record");
+    assert!(take_done().is_empty() && trace.take().is_empty(), "every step was replayed from the record");
     assert_eq!(
         journal.keys(),
         ["w/a:callback.policy@0", "w/a:model@0", "w/a:tool.add@0", "w/a:callback.policy@1", "w/a:model@1"]

@@ -1,4 +1,4 @@
-//! Callbacks and plugins: their order, what they replace, what they write, and how they end a loop.
+//! Callbacks and plugins: their order, what they replace and write, and how they end a loop.
 
 mod adk;
 mod agents;
@@ -21,7 +21,7 @@ use adk_core::{
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// What was called, in order.
+/// Names of the called hooks, in order.
 #[derive(Clone, Default)]
 pub struct Trace(Arc<Mutex<Vec<String>>>);
 
@@ -30,18 +30,18 @@ impl Trace {
         self.0.lock().unwrap().push(what.into());
     }
 
-    pub fn taken(&self) -> Vec<String> {
+    pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
-    /// A callback that only leaves a trace.
+    /// Returns a callback that only adds to the trace.
     pub fn called(&self, what: &'static str) -> impl Fn(&mut CallbackContext) + Send + Sync + 'static {
         let trace = self.clone();
         move |cx| trace.add(format!("{what} {}", cx.agent_name()))
     }
 }
 
-/// An event in short: author, text, what it writes, what it asks for.
+/// Formats an event in short: author, text, writes, requested actions.
 pub fn short(event: &Event) -> String {
     let mut all = format!("{}: {}", event.author, event.text());
     for (key, value) in event.actions.state_delta.iter() {
@@ -59,7 +59,7 @@ pub fn short(event: &Event) -> String {
     all
 }
 
-/// All events but the user's, in short; the error at the end.
+/// Returns all events but the user's in short, and the error at the end.
 pub async fn drive(builder: RunnerBuilder<adk_core::model::NoProvider>, tree: &Tree) -> Vec<String> {
     let runner: Runner = builder.build().unwrap();
     let mut stream = runner.run(tree, "go").stream();
@@ -74,7 +74,7 @@ pub async fn drive(builder: RunnerBuilder<adk_core::model::NoProvider>, tree: &T
     all
 }
 
-/// Callbacks may set any key: what they announce is tried elsewhere.
+/// Lets callbacks set any key. Other tests cover the announcement of writes.
 pub fn any_key() -> RunConfig {
     RunConfig::new().require_announced_writes(false)
 }
@@ -83,7 +83,7 @@ pub async fn events(tree: &Tree) -> Vec<String> {
     drive(Runner::builder().config(any_key()), tree).await
 }
 
-/// As under `RunConfig::adk()`.
+/// Runs under `RunConfig::adk()`.
 pub async fn adk_events(tree: &Tree) -> Vec<String> {
     drive(Runner::builder().config(RunConfig::adk()), tree).await
 }
@@ -113,7 +113,7 @@ type Body = Box<
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync,
 >;
 
-/// A tool by hand.
+/// A hand-written tool.
 pub struct ByTool {
     declaration: ToolDeclaration,
     body: Body,
@@ -130,7 +130,7 @@ where
     ByTool { declaration, body: Box::new(body) }
 }
 
-/// Adds `a` and `b`.
+/// Makes a tool that adds `a` and `b`.
 pub fn add(trace: &Trace) -> ByTool {
     let trace = trace.clone();
     tool("add", move |args, _| {
@@ -141,7 +141,7 @@ pub fn add(trace: &Trace) -> ByTool {
     })
 }
 
-/// Fails, after it has written.
+/// Makes a tool that writes and then fails.
 pub fn fails() -> ByTool {
     tool("fails", |_, cx| {
         let set = cx.state().set("half", true);

@@ -1,4 +1,4 @@
-//! Around model calls (semantics, section 10).
+//! Callbacks around model calls (semantics, section 10).
 
 use super::*;
 use crate::support::*;
@@ -40,11 +40,11 @@ async fn a_response_before_the_call_is_the_answer_and_is_not_counted() {
     let outcome = runner.run(&tree, "go").await.unwrap();
     assert_eq!(outcome.usage.calls, 0);
     assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("blocked"));
-    assert!(model.requests().is_empty() && trace.taken().is_empty());
+    assert!(model.requests().is_empty() && trace.take().is_empty());
 }
 
 #[tokio::test]
-async fn a_response_may_be_replaced_or_edited_and_the_key_gets_what_came_of_it() {
+async fn a_response_may_be_replaced_or_edited_and_the_key_gets_the_result() {
     let mut agent = llm();
     agent
         .add_after_model(|_: &mut CallbackContext, response: &mut ModelResponse| {
@@ -59,7 +59,7 @@ async fn a_response_may_be_replaced_or_edited_and_the_key_gets_what_came_of_it()
 }
 
 #[tokio::test]
-async fn what_callbacks_of_models_write_and_ask_for_rides_on_the_answer() {
+async fn writes_and_actions_of_model_callbacks_are_part_of_the_answer_event() {
     let mut agent = llm();
     agent
         .add_before_model(|cx: &mut CallbackContext, _: &mut ModelRequest| cx.state().set("bm", 1))
@@ -73,7 +73,7 @@ async fn what_callbacks_of_models_write_and_ask_for_rides_on_the_answer() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_model_may_be_answered_for() {
+async fn a_callback_may_replace_an_error_of_the_model() {
     let trace = Trace::default();
     let mut agent = llm();
     let (seen, after) = (trace.clone(), trace.clone());
@@ -86,13 +86,13 @@ async fn an_error_of_the_model_may_be_answered_for() {
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "down");
     assert_eq!(drive(modelled(&model), &tree(agent)).await, ["a: fallback o=\"fallback\""]);
     assert_eq!(
-        trace.taken(),
+        trace.take(),
         [format!("{:?} 1", ErrorKind::Model(ModelErrorKind::InvalidRequest)), "after".into()]
     );
 }
 
 #[tokio::test]
-async fn an_error_that_nobody_answers_for_stays_what_it_is() {
+async fn an_error_without_a_replacement_is_unchanged() {
     let mut agent = llm();
     agent.add_on_model_error(|_: &mut CallbackContext, _: &ModelRequest, _: &Error| {});
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "down");

@@ -1,11 +1,11 @@
-//! Plugins: every hook, in order, before the agent's own callbacks.
+//! Plugins: every hook runs in order, before the agent's own callbacks.
 
 use super::*;
 use crate::support::*;
 use adk_core::model::{ModelErrorKind, ModelRequest, ModelResponse};
 use adk_core::{Content, Error, ErrorKind, FunctionCall, Plugin, Result, WithCallbacks};
 
-/// Traces every hook; says something in `before_agent` of one agent.
+/// Traces every hook, and emits content in `before_agent` of one agent.
 struct Traces {
     name: &'static str,
     trace: Trace,
@@ -52,7 +52,7 @@ impl Plugin for Traces {
     }
     async fn on_agent_error(&self, cx: &mut CallbackContext, error: &Error) -> Result<()> {
         self.hook(&format!("on_agent_error {} {}", cx.agent_name(), error.message()));
-        Err(Error::other("it says less than the error that it is told of"))
+        Err(Error::other("the error of the hook itself"))
     }
     async fn before_model(
         &self,
@@ -104,7 +104,7 @@ impl Plugin for Traces {
 }
 
 #[tokio::test]
-async fn the_order_of_everything_around_a_tool_turn() {
+async fn hooks_around_a_tool_call_run_in_order() {
     let trace = Trace::default();
     let mut agent = llm();
     let called = |what: &'static str| {
@@ -125,7 +125,7 @@ async fn the_order_of_everything_around_a_tool_turn() {
     let all = drive(builder, &Tree::new("w", vec![run(agent)])).await;
     assert_eq!(all.len(), 3);
     assert_eq!(
-        trace.taken(),
+        trace.take(),
         [
             "p1 on_user_message go",
             "p1 before_run",
@@ -166,7 +166,7 @@ async fn plugins_are_asked_in_order_and_the_first_answer_wins() {
     let builder = Runner::builder().plugin(traces("p1", &trace)).plugin(second).plugin(third);
     assert_eq!(drive(builder, &tree).await, ["a: p2"]);
     let before: Vec<_> =
-        trace.taken().into_iter().filter(|line| line.contains("before_agent") || line == "own a").collect();
+        trace.take().into_iter().filter(|line| line.contains("before_agent") || line == "own a").collect();
     let all = |agent| ["p1", "p2", "p3"].map(|name| format!("{name} before_agent {agent}"));
     let mut expected = [all("w"), all("root")].concat();
     expected.extend(["p1 before_agent a".to_owned(), "p2 before_agent a".to_owned()]);
@@ -174,15 +174,15 @@ async fn plugins_are_asked_in_order_and_the_first_answer_wins() {
 }
 
 #[tokio::test]
-async fn an_error_is_told_on_its_way_out_and_the_run_has_no_after() {
+async fn on_agent_error_runs_outwards_and_after_run_does_not_run() {
     let trace = Trace::default();
     let failing = by("a", |_| Box::pin(async { Err(Error::other("boom")) }));
     let tree = Tree::new("w", vec![sequence("s", vec![run(failing)])]);
     let all = drive(Runner::builder().plugin(traces("p", &trace)), &tree).await;
     assert_eq!(all, ["agent `a` (at w/s/a): boom"]);
-    let told: Vec<_> = trace.taken().into_iter().filter(|line| !line.contains("before")).collect();
+    let hooks: Vec<_> = trace.take().into_iter().filter(|line| !line.contains("before")).collect();
     assert_eq!(
-        told,
+        hooks,
         [
             "p on_user_message go",
             "p on_agent_error a boom",
@@ -193,7 +193,7 @@ async fn an_error_is_told_on_its_way_out_and_the_run_has_no_after() {
 }
 
 #[tokio::test]
-async fn errors_of_models_and_tools_are_told() {
+async fn hooks_receive_errors_of_models_and_tools() {
     let trace = Trace::default();
     let mut agent = llm();
     agent.add_tool(fails());
@@ -201,8 +201,8 @@ async fn errors_of_models_and_tools_are_told() {
     let tree = Tree::new("w", vec![run(agent)]);
     let all = drive(modelled(&model).plugin(traces("p", &trace)), &tree).await;
     assert_eq!(all[2], "a: sorry o=\"sorry\"");
-    let told: Vec<_> = trace.taken().into_iter().filter(|line| line.contains("_error")).collect();
-    assert_eq!(told, ["p on_tool_error fails", "p on_model_error down"]);
+    let hooks: Vec<_> = trace.take().into_iter().filter(|line| line.contains("_error")).collect();
+    assert_eq!(hooks, ["p on_tool_error fails", "p on_model_error down"]);
 }
 
 /// Replaces events, the message of the user, or the whole run.
@@ -230,7 +230,7 @@ impl Plugin for Replaces {
     }
 }
 
-/// All that is stored.
+/// Returns all stored events.
 async fn stored(plugin: Replaces, tree: Tree) -> Vec<String> {
     let runner: Runner = Runner::builder().config(any_key()).plugin(plugin).build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
@@ -238,7 +238,7 @@ async fn stored(plugin: Replaces, tree: Tree) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_plugin_gives_for_an_event_is_stored_and_delivered() {
+async fn an_event_replaced_by_a_plugin_is_stored_and_delivered() {
     let tree = || Tree::new("w", vec![run(say("a")), run(put("b", "k", |_| 1))]);
     let masks = || Replaces { event: Some("masked"), ..Replaces::default() };
     let delivered = drive(Runner::builder().config(any_key()).plugin(masks()), &tree()).await;
@@ -250,7 +250,7 @@ async fn what_a_plugin_gives_for_an_event_is_stored_and_delivered() {
     );
 }
 
-/// Counts events in the state: in that of the event itself.
+/// Counts events in a state key, which each event itself carries.
 struct Counts;
 
 impl Plugin for Counts {
@@ -270,7 +270,7 @@ impl Plugin for Counts {
 }
 
 #[tokio::test]
-async fn what_is_set_with_an_event_is_written_by_it_and_sees_what_it_writes() {
+async fn state_set_in_on_event_is_part_of_the_event_and_sees_its_writes() {
     let inner = Tree::with_keys("inner", &[], &[], vec![run(put("c", "k", |_| 7))]);
     let tree = Tree::new("w", vec![run(say("a")), run(say("b")), run(inner)]);
     let all = drive(Runner::builder().config(any_key()).plugin(Counts), &tree).await;
@@ -286,7 +286,7 @@ async fn the_message_of_the_user_may_be_replaced_before_it_is_stored() {
 }
 
 #[tokio::test]
-async fn a_plugin_may_answer_for_the_whole_run() {
+async fn a_plugin_may_replace_the_whole_run() {
     let plugin = Replaces { run: Some("closed"), ..Replaces::default() };
     let log = stored(plugin, Tree::new("w", vec![run(say("a"))])).await;
     assert_eq!(log, ["user: go asked=true topic=\"go\"", "model: closed begun=true"]);

@@ -1,4 +1,4 @@
-//! Around tool calls (semantics, sections 8.6 and 10).
+//! Callbacks around tool calls (semantics, sections 8.6 and 10).
 
 use super::*;
 use crate::support::*;
@@ -12,7 +12,7 @@ fn tree(agent: Declared<A>) -> Tree {
     Tree::new("w", vec![run(agent)])
 }
 
-/// What came back to the model.
+/// Returns the result that the model received.
 async fn answer(agent: Declared<A>, tool: &'static str) -> String {
     drive(modelled(&model(tool)), &tree(agent)).await[1].clone()
 }
@@ -30,7 +30,7 @@ async fn arguments_may_be_edited_and_the_event_of_the_call_stays() {
 }
 
 #[tokio::test]
-async fn a_result_before_the_tool_stands_in_its_place_and_is_seen_behind_it() {
+async fn a_result_before_the_tool_replaces_it_and_is_seen_after_it() {
     let trace = Trace::default();
     let mut agent = llm();
     let seen = trace.clone();
@@ -45,7 +45,7 @@ async fn a_result_before_the_tool_stands_in_its_place_and_is_seen_behind_it() {
             seen.add(format!("after {} {result} {:?}", call.name, cx.state().get::<u8>("b").unwrap()));
         });
     assert_eq!(answer(agent, "add").await, r#"a:  b=1 add->{"result":"cached"}"#);
-    assert_eq!(trace.taken(), [r#"after add {"result":"cached"} Some(1)"#]);
+    assert_eq!(trace.take(), [r#"after add {"result":"cached"} Some(1)"#]);
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_result_may_be_edited_or_replaced_by_an_empty_object_too() {
 }
 
 #[tokio::test]
-async fn an_error_goes_back_to_the_model_and_may_be_answered_for() {
+async fn an_error_is_sent_to_the_model_and_may_be_replaced() {
     let mut agent = llm();
     agent.add_tool(fails());
     assert_eq!(answer(agent, "fails").await, r#"a:  fails->{"error":"no luck"}"#);
@@ -80,13 +80,13 @@ async fn an_error_goes_back_to_the_model_and_may_be_answered_for() {
             cx.state().set("saved", &call.name)?;
             Ok(Some(json!({"saved": true})))
         });
-    // What the tool had written is gone.
+    // The writes of the tool are discarded.
     let saved = r#"a:  kept=1 saved="fails" fails->{"saved":true}"#;
     assert_eq!(answer(agent, "fails").await, saved);
 }
 
 #[tokio::test]
-async fn what_goes_back_to_the_model_is_seen_also_when_it_is_an_error() {
+async fn after_tool_also_sees_errors_that_are_sent_to_the_model() {
     let mut agent = llm();
     agent.add_tool(fails()).add_after_tool(
         |_: &mut CallbackContext, _: &FunctionCall, result: &mut Value| {
@@ -97,7 +97,7 @@ async fn what_goes_back_to_the_model_is_seen_also_when_it_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_may_be_answered_for() {
+async fn a_callback_may_answer_a_call_of_a_missing_tool() {
     let mut agent = llm();
     agent.add_on_tool_error(|_: &mut CallbackContext, call: &FunctionCall, _: &Error| {
         Some(json!({"no": call.name}))
@@ -109,7 +109,7 @@ async fn a_tool_that_is_not_there_may_be_answered_for() {
 }
 
 #[tokio::test]
-async fn an_error_ends_the_run_where_it_is_asked_for_unless_it_is_answered_for() {
+async fn with_the_setting_an_unhandled_tool_error_ends_the_run() {
     let strict = any_key().tool_errors_end_run(true);
     let runner: Runner = modelled(&model("fails")).config(strict.clone()).build().unwrap();
     let mut agent = llm();

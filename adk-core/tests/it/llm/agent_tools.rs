@@ -1,4 +1,4 @@
-//! Agents as tools: what they see, what comes out of them, and what does not.
+//! Agents as tools: what they see, what they return, and what stays inside.
 
 use super::*;
 use crate::support::{Tree, repeat, run, say};
@@ -22,14 +22,14 @@ fn result(events: &[Arc<Event>]) -> Value {
 }
 
 #[tokio::test]
-async fn it_sees_the_request_and_its_last_text_is_the_result() {
+async fn the_agent_sees_the_request_and_returns_its_last_text() {
     let agent = caller(AgentTool::new(helper().build().unwrap()));
     let model = asks("do it").text("helped");
     let mut stream = runner(&model).run(&agent, "go").stream();
     let (events, error) = collect(&mut stream).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(result(&events), json!({"result": "helped"}));
-    assert!(events.iter().all(|event| event.author == "a"), "what it says is not told");
+    assert!(events.iter().all(|event| event.author == "a"), "its own events are not delivered");
     let request = &model.requests_of("helper")[0];
     assert_eq!(request.contents, vec![Content::user("do it")].into());
     assert_eq!(request.info.path.to_string(), "a/helper");
@@ -40,7 +40,7 @@ async fn it_sees_the_request_and_its_last_text_is_the_result() {
 }
 
 #[tokio::test]
-async fn what_it_writes_is_written_by_the_call_and_it_sees_the_state() {
+async fn the_agent_sees_the_state_and_its_writes_belong_to_the_call() {
     let agent =
         caller(AgentTool::new(helper().instruction("About {topic}.").output_key("h").build().unwrap()));
     let model = asks("x").text("helped");
@@ -49,11 +49,11 @@ async fn what_it_writes_is_written_by_the_call_and_it_sees_the_state() {
     assert!(model.requests_of("helper")[0].system_instruction.starts_with("About cats."));
     let mut stream = runner(&asks("x").text("helped")).run(&agent, "go").state("topic", "cats").stream();
     let (events, _) = collect(&mut stream).await;
-    assert_eq!(delta(&events[1]), json!({"h": "helped"}), "with the event of the response");
+    assert_eq!(delta(&events[1]), json!({"h": "helped"}), "written by the event of the response");
 }
 
 #[tokio::test]
-async fn an_exit_in_it_ends_no_loop_of_the_caller() {
+async fn an_exit_in_the_agent_ends_no_loop_of_the_caller() {
     let inner = helper().tool(adk_core::tools::exit_loop::default()).build().unwrap();
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(caller(AgentTool::new(inner)))])]);
     let model = ScriptedModel::new()
@@ -73,7 +73,7 @@ async fn an_exit_in_it_ends_no_loop_of_the_caller() {
 }
 
 #[tokio::test]
-async fn files_are_those_of_the_session() {
+async fn the_agent_uses_the_files_of_the_session() {
     let saves = tool("save", |_, cx| {
         Box::pin(async move {
             let before =
@@ -101,7 +101,7 @@ async fn files_are_those_of_the_session() {
 }
 
 #[tokio::test]
-async fn any_agent_serves_and_a_tree_has_its_own_steps() {
+async fn any_agent_may_be_a_tool_and_a_tree_has_its_own_steps() {
     let tree = SequentialAgent::builder("helper")
         .description("Helps.")
         .sub_agent(LlmAgent::builder("one").output_key("x"))
@@ -113,7 +113,7 @@ async fn any_agent_serves_and_a_tree_has_its_own_steps() {
     let mut stream = runner(&model).run(&agent, "go").stream();
     let (events, error) = collect(&mut stream).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(result(&events), json!({"result": "1"}), "what it has written, before its last text");
+    assert_eq!(result(&events), json!({"result": "1"}), "its output key takes precedence over its last text");
 
     let agent = caller(AgentTool::new(Tree::with_keys("helper", &[], &[], vec![run(say("inner"))])));
     let mut stream = runner(&asks("x")).run(&agent, "go").stream();
@@ -121,7 +121,7 @@ async fn any_agent_serves_and_a_tree_has_its_own_steps() {
 }
 
 #[tokio::test]
-async fn its_calls_count_for_the_whole_run() {
+async fn calls_of_the_agent_count_for_the_whole_run() {
     let agent = caller(AgentTool::new(helper().build().unwrap()));
     let outcome = runner(&asks("x").text("y")).run(&agent, "go").await.unwrap();
     assert_eq!(outcome.usage.calls, 3);
@@ -131,7 +131,7 @@ async fn its_calls_count_for_the_whole_run() {
 }
 
 #[tokio::test]
-async fn its_failure_and_its_waits_are_told_to_the_model() {
+async fn failures_and_waits_are_reported_to_the_model() {
     let mut fails = support::by("helper", |_| Box::pin(async { Err(Error::other("no ink")) }));
     fails.meta = fails.meta.description("Fails.");
     let agent = caller(AgentTool::new(fails));
@@ -170,7 +170,7 @@ async fn the_request_is_the_only_input_of_a_workflow() {
     assert_eq!(result(&events), json!({"result": "about Some(\"cats\")"}));
 }
 
-/// A workflow that writes `note`, or does so and fails.
+/// Builds a workflow that writes `note` and succeeds, or writes it and fails.
 fn notes(fails: bool) -> Tree {
     let writes = support::by("writes", move |cx| {
         Box::pin(async move {
@@ -183,7 +183,7 @@ fn notes(fails: bool) -> Tree {
 }
 
 #[tokio::test]
-async fn what_it_writes_for_the_run_is_seen_by_later_agents() {
+async fn later_agents_see_the_temp_keys_of_the_agent() {
     let model = ScriptedModel::new().on("a").call("notes", json!({"request": "x"})).text("ok");
     let looks = support::by("looks", |cx| {
         Box::pin(async move {
@@ -196,7 +196,7 @@ async fn what_it_writes_for_the_run_is_seen_by_later_agents() {
 }
 
 #[tokio::test]
-async fn in_an_element_a_call_that_fails_does_not_bring_back_what_an_earlier_round_has_left() {
+async fn in_an_element_a_failed_call_does_not_restore_values_of_earlier_rounds() {
     let agent = || caller(AgentTool::new(notes(false)));
     let fails = LlmAgent::builder("b").tool(AgentTool::new(notes(true))).build().unwrap();
     let each = support::each("e", "item", "items", vec![run(agent())]);
@@ -213,7 +213,7 @@ async fn in_an_element_a_call_that_fails_does_not_bring_back_what_an_earlier_rou
 }
 
 #[tokio::test]
-async fn in_an_element_the_request_is_the_input_that_is_an_output_as_well() {
+async fn in_an_element_the_request_is_an_input_that_is_also_an_output() {
     const TEXT: &[adk_core::spec::InputSpec<'static>] =
         &[adk_core::spec::InputSpec::new("text", "String", false)];
     const KEY: &[adk_core::KeySpec<'static>] = &[adk_core::KeySpec::new("text", "String")];

@@ -1,4 +1,4 @@
-//! What an answer writes, and what a prompt reads.
+//! Keys that answers write and prompts read.
 
 use super::*;
 use crate::support::{Tree, each, repeat, run, select};
@@ -28,7 +28,7 @@ fn one<W: Declares<0> + 'static>() -> Tree {
 }
 
 #[tokio::test]
-async fn the_answer_is_in_the_state_of_its_own_event_and_the_next_agent_reads_it() {
+async fn the_answer_is_written_by_its_event_and_read_by_the_next_agent() {
     let model = ScriptedModel::new().on("writer").text("A cat sat.").on("critic").text("Fine.");
     let tree = Tree::new("w", vec![run(llm::<Writer>()), run(llm::<Critic>())]);
     let events = events(&model, &tree).await;
@@ -49,7 +49,7 @@ async fn the_answer_is_in_the_state_of_its_own_event_and_the_next_agent_reads_it
 }
 
 #[tokio::test]
-async fn a_key_that_nothing_wrote_fails_before_the_model_is_asked() {
+async fn an_unwritten_key_fails_before_the_model_call() {
     let model = ScriptedModel::new().text("never");
     let error = failure(&model, &one::<Critic>()).await;
     assert_eq!(error.kind(), ErrorKind::KeyMissing);
@@ -66,7 +66,7 @@ agent!(
 );
 
 #[tokio::test]
-async fn values_are_inserted_once_text_as_it_is_and_others_as_json_in_their_own_order() {
+async fn values_are_inserted_once_as_text_or_as_json_in_key_order() {
     let model = ScriptedModel::new().text("ok");
     let runner = runner(&model);
     let tree = one::<Every>();
@@ -112,7 +112,7 @@ async fn artifacts_are_read_as_text() {
 }
 
 #[tokio::test]
-async fn an_output_type_is_asked_for_and_its_value_is_stored() {
+async fn an_output_type_is_requested_and_its_value_is_stored() {
     let model = ScriptedModel::new().json([1, 2]);
     let events = events(&model, &one::<Grader>()).await;
     assert_eq!(delta(&events[0]), json!({"scores": [1, 2]}));
@@ -132,7 +132,7 @@ async fn an_answer_of_another_type_fails_the_run_and_stores_nothing() {
 }
 
 #[tokio::test]
-async fn thoughts_stay_in_the_event_and_out_of_the_key() {
+async fn thoughts_stay_in_the_event_but_not_in_the_key() {
     let model = ScriptedModel::new().reply(Reply::new().thought("hm").text("a").text("b"));
     let events = events(&model, &one::<Writer>()).await;
     assert_eq!(delta(&events[0]), json!({"draft": "ab"}));
@@ -150,7 +150,7 @@ async fn an_empty_answer_is_an_event_and_then_the_missing_key_fails_the_run() {
     assert_eq!(error.kind(), ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty));
     assert!(error.to_string().contains("`draft`") && error.to_string().contains("MODEL_RETURNED_NO_CONTENT"));
 
-    // Without the reason to stop it is no error, and without a key nothing is missing.
+    // Without a finish reason, an empty answer is not an error; without a key, nothing is missing.
     let model = ScriptedModel::new().reply(Reply::new());
     let events = events_of_plain(&model).await;
     assert!(events[0].details.is_none() && events[0].is_final_response());
@@ -168,7 +168,7 @@ async fn an_answer_with_an_error_code_is_an_event() {
 }
 
 #[tokio::test]
-async fn usage_stands_in_the_event_and_is_added_up() {
+async fn usage_is_part_of_the_event_and_summed() {
     let model = ScriptedModel::new()
         .reply(Reply::new().text("a").usage(10, 5))
         .reply(Reply::new().text("b").usage(1, 2));
@@ -180,7 +180,7 @@ async fn usage_stands_in_the_event_and_is_added_up() {
 }
 
 #[tokio::test]
-async fn a_run_may_make_so_many_calls_and_no_more() {
+async fn a_run_makes_at_most_max_llm_calls() {
     static TREE: LazyLock<Tree> =
         LazyLock::new(|| Tree::new("w", vec![repeat("l", Some(5), vec![run(llm::<Plain>())])]));
     let model = ScriptedModel::new().text("x").repeat_last();
@@ -194,7 +194,7 @@ async fn a_run_may_make_so_many_calls_and_no_more() {
 }
 
 #[tokio::test]
-async fn settings_reach_the_model_and_an_agents_own_model_wins() {
+async fn settings_reach_the_model_and_the_model_of_the_agent_wins() {
     let (shared, own) = (ScriptedModel::new().text("shared"), ScriptedModel::new().text("own"));
     let mut agent = llm::<Plain>();
     agent.set_model(own.clone()).set_temperature(0.5).set_top_p(0.9).set_max_output_tokens(7);
@@ -207,7 +207,7 @@ async fn settings_reach_the_model_and_an_agents_own_model_wins() {
 }
 
 #[tokio::test]
-async fn a_run_without_a_model_and_a_script_that_is_over_say_so() {
+async fn a_missing_model_and_an_exhausted_script_are_reported() {
     let runner: Runner = Runner::builder().build().unwrap();
     let error = drive(&runner, &one::<Plain>()).await.1.unwrap();
     assert_eq!(error.kind(), ErrorKind::NoModel);

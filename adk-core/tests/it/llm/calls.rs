@@ -1,4 +1,4 @@
-//! Model calls: streaming, back-pressure, timeouts, retries.
+//! Model calls: streaming, backpressure, timeouts, retries.
 
 use super::*;
 use crate::support::{Tree, run};
@@ -22,13 +22,13 @@ fn tree(set: impl FnOnce(&mut Declared<A>)) -> Tree {
     Tree::new("w", vec![run(agent)])
 }
 
-/// What the events say: text, `~` before a partial one.
-fn said(events: &[Arc<Event>]) -> Vec<String> {
+/// Returns the text of each event, with `~` before partial ones.
+fn texts(events: &[Arc<Event>]) -> Vec<String> {
     events.iter().map(|event| format!("{}{}", if event.partial { "~" } else { "" }, event.text())).collect()
 }
 
 #[tokio::test]
-async fn pieces_come_first_and_only_the_whole_is_stored() {
+async fn pieces_come_first_and_only_the_complete_answer_is_stored() {
     let reply = Reply::new().thought("hm").text("one two").thought_pieces(["hm"]).pieces(["one ", "", "two"]);
     let model = ScriptedModel::new().reply(reply);
     let runner = streaming(&model);
@@ -36,21 +36,21 @@ async fn pieces_come_first_and_only_the_whole_is_stored() {
     let tree = tree(|_| {});
     let (events, error) = collect(&mut session.run(&tree, "go").stream()).await;
     assert!(error.is_none());
-    assert_eq!(said(&events), ["~", "~one ", "~two", "one two"]);
+    assert_eq!(texts(&events), ["~", "~one ", "~two", "one two"]);
     assert!(matches!(events[0].content.as_ref().unwrap().parts[..], [Part::Thought(_)]));
     assert!(events[1..3].iter().all(|event| !event.is_final_response() && event.author == "a"));
-    assert_eq!(session.open().await.unwrap().len(), 2, "the user's event and the whole");
+    assert_eq!(session.open().await.unwrap().len(), 2, "the user's event and the complete answer");
 }
 
 #[tokio::test]
-async fn without_streaming_no_pieces_are_asked_for() {
+async fn without_streaming_no_pieces_are_requested() {
     let model = ScriptedModel::new().reply(Reply::new().text("one two").pieces(["one ", "two"]));
     let events = events(&model, &tree(|_| {})).await;
-    assert_eq!(said(&events), ["one two"]);
+    assert_eq!(texts(&events), ["one two"]);
     assert!(!model.requests()[0].stream);
 }
 
-/// Sends pieces for ever and counts them, whether it is asked to stream or not.
+/// A model that sends pieces forever and counts them, even without streaming.
 struct Endless(Arc<AtomicUsize>);
 
 impl Model for Endless {
@@ -95,7 +95,7 @@ async fn a_slow_consumer_slows_the_model_and_dropping_the_stream_ends_the_call()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_call_is_made_again_after_the_time_that_the_provider_asks_for() {
+async fn a_failed_call_is_retried_after_the_delay_of_the_provider() {
     let model = ScriptedModel::new()
         .reply(Reply::error(ModelErrorKind::RateLimited, "429").retry_after(30 * SECOND))
         .reply(Reply::error(ModelErrorKind::Unavailable, "503").retry_after(7 * SECOND))
@@ -103,14 +103,14 @@ async fn a_failed_call_is_made_again_after_the_time_that_the_provider_asks_for()
     let since = Instant::now();
     let events = events(&model, &tree(|_| {})).await;
     assert_eq!(since.elapsed().as_secs(), 37);
-    assert_eq!(said(&events), ["~", "~", "at last"]);
-    let told = &events[0].details.as_ref().unwrap().custom_metadata[RETRY_KEY];
-    assert_eq!(*told, json!({"attempt": 1, "waitMs": 30_000, "error": "429"}));
+    assert_eq!(texts(&events), ["~", "~", "at last"]);
+    let retry_event = &events[0].details.as_ref().unwrap().custom_metadata[RETRY_KEY];
+    assert_eq!(*retry_event, json!({"attempt": 1, "waitMs": 30_000, "error": "429"}));
     assert_eq!(model.requests().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_grow_and_retries_end() {
+async fn delays_grow_and_retries_are_limited() {
     let model = ScriptedModel::new().error(ModelErrorKind::Connection, "refused").repeat_last();
     let since = Instant::now();
     let retry = Retry::new(3).delay(SECOND).max_delay(3 * SECOND);
@@ -130,9 +130,9 @@ async fn waits_grow_and_retries_end() {
         (1000..=2000).contains(&waits[0]) && (2000..=3000).contains(&waits[1]) && waits[2] == 3000,
         "{waits:?}"
     );
-    // Waits are told in whole milliseconds and slept up to the next one.
-    let (slept, told) = (since.elapsed().as_millis() as u64, waits.iter().sum::<u64>());
-    assert!((told..=told + 2 * 3).contains(&slept), "{waits:?}, but slept {slept}");
+    // Waits are reported in whole milliseconds, and each sleep lasts at most 2 ms longer.
+    let (slept, reported) = (since.elapsed().as_millis() as u64, waits.iter().sum::<u64>());
+    assert!((reported..=reported + 2 * 3).contains(&slept), "{waits:?}, but slept {slept}");
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Connection));
     assert!(error.is_retryable());
@@ -140,7 +140,7 @@ async fn waits_grow_and_retries_end() {
 }
 
 #[tokio::test]
-async fn what_another_attempt_does_not_help_is_not_made_again() {
+async fn permanent_errors_are_not_retried() {
     for kind in [ModelErrorKind::Unauthorized, ModelErrorKind::InvalidRequest, ModelErrorKind::MissingKey] {
         let model = ScriptedModel::new().error(kind, "no").text("never");
         let error = failure(&model, &tree(|_| {})).await;
@@ -159,7 +159,7 @@ async fn what_another_attempt_does_not_help_is_not_made_again() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_too_long_fails_at_once_and_says_so() {
+async fn a_delay_over_the_limit_fails_at_once() {
     let model = ScriptedModel::new()
         .reply(Reply::error(ModelErrorKind::RateLimited, "429").retry_after(3600 * SECOND));
     let error = failure(&model, &tree(|_| {})).await;
@@ -168,20 +168,20 @@ async fn a_wait_that_is_too_long_fails_at_once_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_in_the_middle_is_not_begun_again() {
+async fn a_stream_that_breaks_in_the_middle_is_not_retried() {
     let broken = || Reply::error(ModelErrorKind::Connection, "reset").pieces(["one ", "two"]);
     let model = ScriptedModel::new().reply(broken()).text("never");
     let (events, error) = drive(&streaming(&model), &tree(|_| {})).await;
-    assert_eq!(said(&events), ["~one ", "~two"]);
+    assert_eq!(texts(&events), ["~one ", "~two"]);
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::BrokenStream));
     assert!(error.to_string().contains("broke off in the middle: reset"), "{error}");
     assert_eq!(model.requests().len(), 1);
-    // Where nothing was handed on, it is.
+    // A stream that broke before its first delivered piece is retried.
     let model = ScriptedModel::new().reply(broken()).text("again");
     let retry = Retry::new(1).delay(Duration::from_millis(1)).max_delay(Duration::from_millis(1));
     let events = events_with(&model, retry).await;
-    assert_eq!(said(&events), ["~", "again"]);
+    assert_eq!(texts(&events), ["~", "again"]);
 }
 
 async fn events_with(model: &ScriptedModel, retry: Retry) -> Vec<Arc<Event>> {
@@ -194,7 +194,7 @@ async fn events_with(model: &ScriptedModel, retry: Retry) -> Vec<Arc<Event>> {
     .await
 }
 
-/// Ends without the whole answer.
+/// A model that ends its stream without the complete answer.
 struct Silent;
 
 impl Model for Silent {
@@ -217,7 +217,7 @@ async fn a_stream_without_an_end_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_may_take_so_long_and_is_then_made_again() {
+async fn a_call_that_times_out_is_retried() {
     let model = ScriptedModel::new().reply(Reply::new().text("late").after(90 * SECOND)).text("in time");
     let retry = Retry::new(1).delay(SECOND).max_delay(SECOND);
     let set = |agent: &mut Declared<A>| {
@@ -225,7 +225,7 @@ async fn a_call_may_take_so_long_and_is_then_made_again() {
     };
     let since = Instant::now();
     let events = events(&model, &tree(set)).await;
-    assert_eq!((said(&events), since.elapsed().as_secs()), (vec!["~".into(), "in time".to_owned()], 11));
+    assert_eq!((texts(&events), since.elapsed().as_secs()), (vec!["~".into(), "in time".to_owned()], 11));
     let model = ScriptedModel::new().reply(Reply::new().text("late").after(90 * SECOND)).repeat_last();
     let error = failure(&model, &tree(set)).await;
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Timeout));
@@ -236,7 +236,7 @@ async fn a_call_may_take_so_long_and_is_then_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_timeout_counts_the_models_time_and_not_the_consumers() {
+async fn the_timeout_excludes_the_time_of_the_consumer() {
     let reply = Reply::new().text("abc").pieces(["a", "b", "c"]).every(2 * SECOND);
     let model = ScriptedModel::new().reply(reply);
     let runner = streaming(&model);
@@ -252,7 +252,8 @@ async fn the_timeout_counts_the_models_time_and_not_the_consumers() {
     assert_eq!(texts, ["go", "a", "b", "c", "abc"]);
 }
 
-/// Always has a piece ready, and each takes a second. So it never yields to the runtime.
+/// A model that always has a piece ready, each taking a second. Its stream never yields to the
+/// runtime.
 struct NeverPending;
 
 impl Model for NeverPending {
@@ -261,18 +262,18 @@ impl Model for NeverPending {
     }
     fn generate(&self, _: Arc<ModelRequest>) -> ModelStream {
         let piece = || {
-            // The clock moves at the first poll.
+            // The clock advances at the first poll.
             let _ = tokio::time::advance(SECOND).now_or_never();
             Ok(ModelChunk::Text("x".into()))
         };
-        // It ends, so that a lost timeout fails the test and does not hang it.
+        // The stream is finite, so a missing timeout fails the test instead of hanging it.
         let done = Ok(ModelChunk::Done(ModelResponse::new(Content::model("done"))));
         Box::pin(stream::repeat_with(piece).take(10_000).chain(stream::iter([done])))
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_timeout_holds_against_a_stream_that_is_always_ready() {
+async fn the_timeout_ends_a_stream_that_is_always_ready() {
     for streams in [false, true] {
         let config = RunConfig::new().streaming(streams);
         let runner: Runner = Runner::builder().model(NeverPending).config(config).build().unwrap();
@@ -281,14 +282,14 @@ async fn the_timeout_holds_against_a_stream_that_is_always_ready() {
         });
         let since = Instant::now();
         let (_, error) = collect(&mut runner.run(&tree, "go").stream()).await;
-        let error = error.expect("the timeout is over");
+        let error = error.expect("the call times out");
         assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Timeout));
         assert_eq!(since.elapsed().as_secs(), 10, "streaming: {streams}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_always_ready_lets_others_run() {
+async fn a_stream_that_is_always_ready_yields_to_other_tasks() {
     for timeout in [None, Some(100_000 * SECOND)] {
         let runner: Runner = Runner::builder().model(NeverPending).build().unwrap();
         let tree = tree(|agent| {
@@ -302,7 +303,7 @@ async fn a_stream_that_is_always_ready_lets_others_run() {
     }
 }
 
-/// Panics while it is read.
+/// A model that panics while its stream is read.
 struct Panics;
 
 impl Model for Panics {

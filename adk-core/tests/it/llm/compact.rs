@@ -1,4 +1,4 @@
-//! Long conversations: summaries, and windows of the last turns.
+//! Long conversations: summaries and windows of the last turns.
 
 use super::*;
 use crate::support::{Tree, parallel, run, say};
@@ -8,7 +8,7 @@ use adk_core::session::EventFilter;
 use adk_core::testing::Reply;
 use adk_core::{ErrorKind, EventCompaction};
 
-/// The texts of a request; a summary without the words before it.
+/// Returns the texts of a request, each reduced to its last line.
 fn texts(request: &ModelRequest) -> Vec<String> {
     let text = |content: &adk_core::Content| content.text().lines().last().unwrap_or_default().to_owned();
     request.contents.iter().map(text).collect()
@@ -26,7 +26,7 @@ async fn says(runner: &Runner, agent: &LlmAgent, texts: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_summary_takes_the_place_of_what_it_covers() {
+async fn a_summary_replaces_the_events_that_it_covers() {
     let summary = |text: &str| Reply::new().text(text).usage(70, 7);
     let model = ScriptedModel::new()
         .on("chat")
@@ -45,11 +45,11 @@ async fn a_summary_takes_the_place_of_what_it_covers() {
     assert!(requests[2].info.is_summary && requests[2].tools.is_empty());
     assert_eq!(requests[2].contents[0].text(), "user: a\nchat: A\nuser: b\n");
     assert_eq!(asked[3], ["S1", "B", "c"]);
-    // The second summary is made of the first one and of what followed that.
+    // The second summary covers the first one and the conversation after it.
     assert_eq!(requests[4].contents[0].text(), "Summary of what came before:\nS1\n\nchat: B\nuser: c\n");
     assert_eq!(asked[5], ["S2", "C", "d"]);
 
-    // The log is whole, and tells of each summary in ADK's form.
+    // The log is complete and contains each summary in ADK's form.
     let session = runner.session("user", "s").get(&EventFilter::new()).await.unwrap().unwrap();
     let said: Vec<_> = session.events.iter().map(|event| event.text()).collect();
     assert_eq!(said, ["a", "A", "b", "B", "c", "", "C", "d", "", "D"]);
@@ -67,8 +67,8 @@ async fn a_summary_takes_the_place_of_what_it_covers() {
 }
 
 #[tokio::test]
-async fn a_call_and_its_result_are_never_parted() {
-    // Two calls in a turn: the cut would be between the second call and its result.
+async fn a_call_and_its_result_are_never_separated() {
+    // With two calls in one turn, the cut would fall between the second call and its result.
     let model = ScriptedModel::new()
         .on("chat")
         .call("search", json!({"query": "one"}))
@@ -91,7 +91,7 @@ async fn a_call_and_its_result_are_never_parted() {
 }
 
 #[tokio::test]
-async fn the_tokens_of_the_last_call_count_and_another_model_may_summarise() {
+async fn tokens_of_the_last_call_trigger_a_summary_by_another_model() {
     let model = ScriptedModel::new()
         .on("chat")
         .reply(Reply::new().text("A").usage(90, 20))
@@ -104,7 +104,7 @@ async fn the_tokens_of_the_last_call_count_and_another_model_may_summarise() {
 }
 
 #[tokio::test]
-async fn a_summary_that_fails_leaves_the_conversation_whole() {
+async fn a_failed_summary_keeps_the_complete_conversation() {
     let model = ScriptedModel::new().on("chat").text("A").text("B");
     let cheap = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "too long");
     let agent = chat(Compaction::new().after(2).keep(1)).compact_by(cheap).build().unwrap();
@@ -114,14 +114,14 @@ async fn a_summary_that_fails_leaves_the_conversation_whole() {
     let mut stream = session.run(&agent, "b").stream();
     let mut failed = Vec::new();
     while let Some(event) = stream.next().await {
-        failed.extend(event.unwrap().metadata(COMPACTION_KEY).map(|told| told["error"].to_string()));
+        failed.extend(event.unwrap().metadata(COMPACTION_KEY).map(|data| data["error"].to_string()));
     }
     assert!(matches!(&*failed, [error] if error.contains("too long")), "{failed:?}");
     assert_eq!(texts(&model.requests()[1]), ["a", "A", "b"]);
 }
 
 #[tokio::test]
-async fn a_summary_counts_as_a_call() {
+async fn a_summary_counts_as_a_model_call() {
     let model = ScriptedModel::new().on("chat").text("A").text("S").text("B");
     let agent = chat(Compaction::new().after(2).keep(1)).build().unwrap();
     let runner = runner(&model);
@@ -129,11 +129,11 @@ async fn a_summary_counts_as_a_call() {
     let again = runner.session("user", "s").run(&agent, "b").config(RunConfig::new().max_llm_calls(1));
     assert_eq!(again.await.unwrap_err().kind(), ErrorKind::LlmCallsExceeded);
     let outcome = runner.session("user", "s").run(&agent, "c").await.unwrap();
-    assert_eq!(outcome.usage.calls, 1, "what is summarised once is not summarised again");
+    assert_eq!(outcome.usage.calls, 1, "summarized events are not summarized again");
 }
 
 #[tokio::test]
-async fn a_branch_reads_its_own_summaries_and_those_of_all() {
+async fn a_branch_reads_its_own_summaries_and_shared_ones() {
     let model = ScriptedModel::new()
         .on("left")
         .text("L")
@@ -169,7 +169,8 @@ async fn a_branch_reads_its_own_summaries_and_those_of_all() {
         [true, false, true, false]
     );
     assert!(said(&end, 0).contains("left: L\n") && said(&end, 0).contains("right: R\n"));
-    // What was said in a branch is summarised there, and once more where all branches are seen.
+    // The branch summarizes its own conversation. After the join, the conversation of all branches
+    // is summarized again.
     assert_eq!(said(&left, 1), "Summary of what came before:\nS of all\n\nx: x\nend: E\n");
     assert_eq!(left[2].1, "S of left|second");
     let all = said(&end, 2);
@@ -189,7 +190,7 @@ async fn a_window_shows_the_last_turns() {
 }
 
 #[test]
-fn what_makes_no_sense_is_a_fault() {
+fn contradictory_settings_are_faults() {
     let faults = |agent: adk_core::build::LlmAgentBuilder| agent.build().unwrap_err().to_string();
     let both = chat(Compaction::new().after(40)).include_contents(IncludeContents::None);
     for (agent, fault) in [
@@ -207,7 +208,7 @@ fn what_makes_no_sense_is_a_fault() {
 }
 
 #[tokio::test]
-async fn a_long_result_is_an_artifact_that_begins_in_the_request() {
+async fn a_long_result_becomes_an_artifact_with_a_preview_in_the_request() {
     let text = "é".repeat(40);
     let model = ScriptedModel::new().on("a").calls([("long", json!({})), ("short", json!({}))]).text("done");
     let agent = LlmAgent::builder("a").tool(gives("long", json!(text))).tool(gives("short", json!([1])));

@@ -1,4 +1,4 @@
-//! Models that are asked when one has failed.
+//! Fallback models, which are called after another model has failed.
 
 use super::respond::Able;
 use super::*;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 agent!(A = decl("a"));
 
-/// A scripted model of another name.
+/// A scripted model with another name.
 #[derive(Clone)]
 struct Named(&'static str, ScriptedModel);
 
@@ -29,8 +29,8 @@ fn fails(kind: ModelErrorKind, message: &str) -> Reply {
     Reply::error(kind, message)
 }
 
-/// What comes of an agent with these models.
-async fn asked(models: &[Named], streaming: bool) -> (Vec<Arc<Event>>, Option<Error>) {
+/// Returns the events and the error of an agent with these models.
+async fn outcome_of(models: &[Named], streaming: bool) -> (Vec<Arc<Event>>, Option<Error>) {
     let mut agent = llm::<A>();
     agent.set_model(models[0].clone()).set_fallback(models[1..].iter().cloned());
     let tree = Tree::new("w", vec![run(agent)]);
@@ -44,32 +44,32 @@ fn versions(events: &[Arc<Event>]) -> Vec<Option<String>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_one_answers_when_one_has_failed_for_good() {
+async fn the_next_model_answers_after_a_permanent_failure() {
     let first = Named("first", ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "too long")));
     let second = Named("second", ScriptedModel::new().text("here"));
-    let (events, error) = asked(&[first, second], false).await;
+    let (events, error) = outcome_of(&[first, second], false).await;
     assert!(error.is_none(), "{error:?}");
-    let told = &events[0].details.as_ref().unwrap().custom_metadata[FALLBACK_KEY];
-    assert_eq!(*told, json!({"model": "first", "error": "too long", "next": "second"}));
+    let fallback_event = &events[0].details.as_ref().unwrap().custom_metadata[FALLBACK_KEY];
+    assert_eq!(*fallback_event, json!({"model": "first", "error": "too long", "next": "second"}));
     assert_eq!(events[1].text(), "here");
     assert_eq!(versions(&events), [Some("second".to_owned())]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn load_is_no_reason_to_wait_and_a_lost_connection_is_one_to_try_again() {
+async fn overload_switches_models_at_once_and_a_lost_connection_is_retried() {
     let start = Instant::now();
     for kind in [ModelErrorKind::RateLimited, ModelErrorKind::Unavailable] {
         let reply = fails(kind, "busy").retry_after(Duration::from_secs(30));
         let first = Named("first", ScriptedModel::new().reply(reply));
         let (_, error) =
-            asked(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
+            outcome_of(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!((first.1.requests().len(), start.elapsed()), (1, Duration::ZERO));
     }
     let lost = || fails(ModelErrorKind::Connection, "lost");
     let first = Named("first", ScriptedModel::new().reply(lost()).reply(lost()).reply(lost()));
     let (events, _) =
-        asked(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
+        outcome_of(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
     assert_eq!(first.1.requests().len(), 3);
     let keys: Vec<_> = events
         .iter()
@@ -79,14 +79,14 @@ async fn load_is_no_reason_to_wait_and_a_lost_connection_is_one_to_try_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_one_is_tried_again_and_its_error_says_what_came_before() {
+async fn the_last_model_is_retried_and_its_error_lists_earlier_failures() {
     let busy = || fails(ModelErrorKind::Unavailable, "busy");
     let models = [
         Named("first", ScriptedModel::new().reply(busy())),
         Named("second", ScriptedModel::new().reply(fails(ModelErrorKind::Unauthorized, "no key"))),
         Named("third", ScriptedModel::new().reply(busy()).reply(busy()).reply(busy())),
     ];
-    let (_, error) = asked(&models, false).await;
+    let (_, error) = outcome_of(&models, false).await;
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Unavailable));
     assert_eq!(
@@ -96,18 +96,18 @@ async fn the_last_one_is_tried_again_and_its_error_says_what_came_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn never_after_a_part_of_an_answer_was_handed_on() {
+async fn no_fallback_after_a_piece_was_delivered() {
     let reply = fails(ModelErrorKind::Connection, "gone").pieces(["half an"]);
     let second = Named("second", ScriptedModel::new().text("here"));
     let (events, error) =
-        asked(&[Named("first", ScriptedModel::new().reply(reply)), second.clone()], true).await;
+        outcome_of(&[Named("first", ScriptedModel::new().reply(reply)), second.clone()], true).await;
     assert_eq!(error.unwrap().kind(), ErrorKind::Model(ModelErrorKind::BrokenStream));
     assert_eq!(events.len(), 1);
     assert!(second.1.requests().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_runners_are_for_agents_that_name_none() {
+async fn fallbacks_of_the_runner_serve_agents_without_their_own() {
     let failing = || Named("first", ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "no")));
     let of_runner = Named("of the runner", ScriptedModel::new().text("b"));
     let own = Named("own", ScriptedModel::new().text("a"));
@@ -125,7 +125,7 @@ async fn the_runners_are_for_agents_that_name_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_request_is_for_all_of_them() {
+async fn one_request_serves_all_models() {
     let model = ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "no"));
     let second = ScriptedModel::new().call("set_model_response", json!({"response": 5}));
     let tool = FunctionTool::new("look", "Looks.", |(), _| ());
@@ -143,5 +143,8 @@ async fn one_request_is_for_all_of_them() {
         .await
         .unwrap();
     assert_eq!(outcome.get::<u32>("n").unwrap(), Some(5));
-    assert!(model.requests()[0].response_schema.is_none(), "the second one cannot be held to it");
+    assert!(
+        model.requests()[0].response_schema.is_none(),
+        "the second model cannot follow a schema beside tools"
+    );
 }

@@ -1,4 +1,4 @@
-//! Ids of calls that are used more than once: in one reply, in one turn, in each turn, in runs side by side.
+//! Call ids that occur more than once: in one reply, in one turn, in each turn, in concurrent runs.
 
 use super::*;
 use adk_core::engine::MemoryJournal;
@@ -12,16 +12,16 @@ use std::collections::HashSet;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "adk_core::__private::schemars")]
-struct Of {
+struct Subject {
     what: String,
 }
 
 fn books() -> FunctionTool {
-    FunctionTool::new("book", "Books.", |of: Of, _| format!("booked {}", of.what))
+    FunctionTool::new("book", "Books.", |args: Subject, _| format!("booked {}", args.what))
 }
 
 fn asks() -> FunctionTool {
-    FunctionTool::new("ask", "Asks a person.", |_: Of, _| None::<String>).long_running(true)
+    FunctionTool::new("ask", "Asks a person.", |_: Subject, _| None::<String>).long_running(true)
 }
 
 fn agent(tool: FunctionTool) -> LlmAgent {
@@ -32,8 +32,8 @@ fn call(id: &str, tool: &str, what: &str) -> Reply {
     Reply::new().call_with_id(id, tool, json!({"what": what}))
 }
 
-/// Each call of a request with the result that the model reads for it. Each has its answer directly after it, and no two
-/// calls share an id that the provider sees.
+/// Returns each call of a request with its result. Asserts that every call has its answer directly
+/// after it, and that no two calls share an id that the provider sees.
 fn exchanges(request: &ModelRequest) -> Vec<(String, Value)> {
     let mut ids = HashSet::new();
     let mut open: Vec<(String, String)> = Vec::new();
@@ -51,7 +51,8 @@ fn exchanges(request: &ModelRequest) -> Vec<(String, Value)> {
             }
             Part::FunctionResponse(response) => {
                 let at = open.iter().position(|(id, _)| *id == response.id);
-                let (_, what) = open.remove(at.unwrap_or_else(|| panic!("nobody called {}", response.id)));
+                let (_, what) =
+                    open.remove(at.unwrap_or_else(|| panic!("the response {} has no call", response.id)));
                 out.push((what, response.response.values().next().cloned().unwrap_or_default()));
             }
             _ => assert!(open.is_empty(), "{open:?} has no answer in {request:?}"),
@@ -61,24 +62,24 @@ fn exchanges(request: &ModelRequest) -> Vec<(String, Value)> {
     out
 }
 
-fn seen(model: &ScriptedModel) -> Vec<(String, Value)> {
+fn results(model: &ScriptedModel) -> Vec<(String, Value)> {
     exchanges(model.requests().last().unwrap())
 }
 
-fn said(pairs: &[(&str, &str)]) -> Vec<(String, Value)> {
+fn expected(pairs: &[(&str, &str)]) -> Vec<(String, Value)> {
     pairs.iter().map(|(what, result)| ((*what).to_owned(), json!(result))).collect()
 }
 
 #[tokio::test]
-async fn two_calls_of_one_id_in_a_reply_both_run() {
+async fn two_calls_with_one_id_in_a_reply_both_run() {
     let reply = call("c", "book", "Paris").call_with_id("c", "book", json!({"what": "Rome"}));
     let model = ScriptedModel::new().reply(reply).text("done");
     runner(&model).run(&agent(books()), "go").await.unwrap();
-    assert_eq!(seen(&model), said(&[("Paris", "booked Paris"), ("Rome", "booked Rome")]));
+    assert_eq!(results(&model), expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome")]));
 }
 
 #[tokio::test]
-async fn an_id_of_every_reply_is_another_call_each_time() {
+async fn an_id_repeated_in_every_reply_is_another_call_each_time() {
     let model = ScriptedModel::new()
         .reply(call("c", "book", "Paris"))
         .reply(call("c", "book", "Rome"))
@@ -90,13 +91,13 @@ async fn an_id_of_every_reply_is_another_call_each_time() {
     session.run(&agent, "go").await.unwrap();
     session.run(&agent, "go on").await.unwrap();
     assert_eq!(
-        seen(&model),
-        said(&[("Paris", "booked Paris"), ("Rome", "booked Rome"), ("Oslo", "booked Oslo")])
+        results(&model),
+        expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome"), ("Oslo", "booked Oslo")])
     );
 }
 
 #[tokio::test]
-async fn a_call_that_a_dropped_run_left_open_takes_no_answer_of_another() {
+async fn an_open_call_of_a_dropped_run_takes_no_answer_of_another_call() {
     let model = ScriptedModel::new()
         .reply(call("c", "book", "Paris"))
         .text("done")
@@ -107,15 +108,15 @@ async fn a_call_that_a_dropped_run_left_open_takes_no_answer_of_another() {
     let session = runner.session("u", "s");
     session.run(&agent, "first").await.unwrap();
     let mut stream = session.run(&agent, "second").stream();
-    // The user's event and the call of Rome; then the consumer goes away.
+    // Takes the user's event and the call of Rome, then drops the stream.
     stream.next().await.unwrap().unwrap();
     stream.next().await.unwrap().unwrap();
     drop(stream);
     session.run(&agent, "third").await.unwrap();
-    assert_eq!(seen(&model), said(&[("Paris", "booked Paris"), ("Oslo", "booked Oslo")]));
+    assert_eq!(results(&model), expected(&[("Paris", "booked Paris"), ("Oslo", "booked Oslo")]));
 }
 
-/// Runs until all waits are answered, in their order, with these.
+/// Runs until all waits are resolved with `answers`, in order.
 async fn answer_all(model: &ScriptedModel, answers: &[&str]) {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
     let runner: Runner = Runner::builder()
@@ -141,21 +142,21 @@ async fn answer_all(model: &ScriptedModel, answers: &[&str]) {
 }
 
 #[tokio::test]
-async fn an_answer_from_outside_is_that_of_the_call_that_waited() {
-    // One after the other.
+async fn an_answer_from_outside_belongs_to_the_waiting_call() {
+    // The calls are in successive replies.
     let model =
         ScriptedModel::new().reply(call("c", "ask", "one")).reply(call("c", "ask", "two")).text("done");
     answer_all(&model, &["ONE", "TWO"]).await;
-    assert_eq!(seen(&model), said(&[("one", "ONE"), ("two", "TWO")]));
-    // Both in one reply.
+    assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
+    // Both calls are in one reply.
     let both = call("c", "ask", "one").call_with_id("c", "ask", json!({"what": "two"}));
     let model = ScriptedModel::new().reply(both).text("done");
     answer_all(&model, &["ONE", "TWO"]).await;
-    assert_eq!(seen(&model), said(&[("one", "ONE"), ("two", "TWO")]));
+    assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
 }
 
 #[tokio::test]
-async fn a_message_answers_the_nearest_call_of_its_id() {
+async fn a_message_answers_the_latest_call_with_its_id() {
     let model = ScriptedModel::new()
         .reply(call("c", "ask", "one"))
         .text("first")
@@ -172,5 +173,5 @@ async fn a_message_answers_the_nearest_call_of_its_id() {
     session.run(&agent, answer("ONE")).await.unwrap();
     session.run(&agent, "again").await.unwrap_err();
     session.run(&agent, answer("TWO")).await.unwrap();
-    assert_eq!(seen(&model), said(&[("one", "ONE"), ("two", "TWO")]));
+    assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
 }

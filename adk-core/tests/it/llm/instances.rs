@@ -1,4 +1,4 @@
-//! Keys that are not what they are called: of instances with others, and of elements. Prompts, outputs, tools.
+//! Prompts, outputs and tools with renamed keys: in instances and in elements.
 
 use super::*;
 use crate::support::{Tree, each, renamed, repeat, run};
@@ -11,7 +11,7 @@ agent!(
         .output(OutputKey::text("criticism"))
 );
 
-/// Adds its name to a list.
+/// Makes a tool that adds its name to a list.
 fn notes(name: &'static str) -> ByTool {
     tool(name, move |_, cx| {
         let noted = cx.state().get::<Vec<String>>("notes").and_then(|notes| {
@@ -41,7 +41,7 @@ async fn prompt_output_and_tools_use_the_keys_of_the_instance() {
         .lets("criticism", "bad");
     let events = events(&model, &tree).await;
     assert!(model.requests()[0].system_instruction.starts_with("Critique go, as before: bad."));
-    // Calls of a turn do not see each other, the next turn sees both.
+    // Calls of one reply do not see each other's writes; calls of the next reply see both.
     let deltas: Vec<_> =
         events.iter().map(|event| delta(event)).filter(|delta| *delta != json!({})).collect();
     assert_eq!(
@@ -76,7 +76,7 @@ agent!(
 );
 
 #[tokio::test]
-async fn tools_and_prompts_in_an_element_know_its_keys_alone() {
+async fn tools_and_prompts_in_an_element_use_only_its_keys() {
     let mut noter = llm::<Noter>();
     noter.add_tool(notes("f")).add_tool(notes("g"));
     let mut model = ScriptedModel::new();
@@ -86,13 +86,13 @@ async fn tools_and_prompts_in_an_element_know_its_keys_alone() {
     let block = each("e", "item", "items", vec![run(noter)]);
     let tree = Tree::new("w", vec![repeat("l", Some(2), vec![block])]).lets("items", json!(["a"]));
     let outcome = runner(&model).run(&tree, "go").await.unwrap();
-    // In the second round both tools begin with nothing again, and so does the prompt.
+    // In the second round, the tools and the prompt start with empty keys again.
     assert_eq!(outcome.get::<Value>("notes").unwrap(), Some(json!([["f", "g"]])));
     assert_eq!(outcome.get::<Value>("about").unwrap(), Some(json!(["good"])));
     assert!(model.requests().iter().all(|request| request.system_instruction.starts_with("On a.")));
 }
 
-/// Adds 1 to what it reads under one name, and writes that under another.
+/// Makes a tool that reads one key name, adds 1, and writes another key name.
 fn counts() -> ByTool {
     let count = tool("count", |_, cx| {
         let counted = cx.state().get::<u32>("before").and_then(|count| {
@@ -106,7 +106,7 @@ fn counts() -> ByTool {
 }
 
 #[tokio::test]
-async fn calls_that_read_and_write_one_key_under_two_names_do_not_overwrite_each_other() {
+async fn calls_that_use_one_key_under_two_names_do_not_overwrite_each_other() {
     let agent = LlmAgent::builder("critic").output_key("criticism").tool(counts()).build().unwrap();
     let calls = [("count", json!({})), ("count", json!({})), ("count", json!({}))];
     let model = ScriptedModel::new().calls(calls).text("good");
@@ -117,19 +117,19 @@ async fn calls_that_read_and_write_one_key_under_two_names_do_not_overwrite_each
 }
 
 #[tokio::test]
-async fn a_list_is_joined_with_what_the_name_of_the_tool_held() {
+async fn a_list_is_joined_with_the_old_value_of_the_renamed_key() {
     const NOTES: &[KeySpec<'static>] = &[KeySpec::new("notes", "Vec<String>")];
     let agent = LlmAgent::builder("critic").output_key("criticism").tool(notes("f").keys(&[], NOTES));
     let agent = agent.tool(notes("g").keys(&[], NOTES)).build().unwrap();
     let model = ScriptedModel::new().calls([("f", json!({})), ("g", json!({}))]).text("good");
-    // What the definition calls `criticism` is the same key.
+    // The key `criticism` of the definition is the same key here.
     let tree = Tree::new("w", vec![renamed("second", agent, &[], &["notes"])]).lets("notes", json!(["old"]));
     let events = events(&model, &tree).await;
     assert_eq!(delta(&events[1]), json!({"notes": ["old", "f", "g"]}));
 }
 
 #[tokio::test]
-async fn calls_in_an_element_see_each_other_where_nothing_was_written_before() {
+async fn calls_in_an_element_see_each_other_without_an_earlier_value() {
     let agent = LlmAgent::builder("critic").output_key("criticism").tool(counts()).build().unwrap();
     let model = ScriptedModel::new().calls([("count", json!({})), ("count", json!({}))]).text("good");
     let second = renamed("second", agent, &[("before", "after")], &["criticism"]);

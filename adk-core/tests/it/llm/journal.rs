@@ -1,4 +1,4 @@
-//! Calls go through the journal: a run that is taken up again asks no model and runs no tool twice.
+//! Calls and the journal: a resumed run repeats no model call and no tool call.
 
 use super::*;
 use crate::support::{Tree, repeat, run};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-/// Answers steps from what an earlier run of the same tree has recorded.
+/// A journal that replays the steps of an earlier run of the same tree.
 #[derive(Clone, Default)]
 pub(super) struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
@@ -79,7 +79,7 @@ agent!(
 );
 
 #[tokio::test]
-async fn a_run_that_is_taken_up_again_pays_for_nothing_twice() {
+async fn a_resumed_run_repeats_no_recorded_call() {
     let calls = Arc::new(AtomicU32::new(0));
     let tree = || {
         let mut agent = llm::<A>();
@@ -144,7 +144,7 @@ async fn a_run_that_is_taken_up_again_pays_for_nothing_twice() {
     }
     assert_eq!(runs[0], runs[1]);
     assert_eq!(delta(&runs[0][1]), json!({"seen": 1}));
-    assert_eq!(runs[0][1].actions.artifact_delta.len(), 1, "also that of the call that failed");
+    assert_eq!(runs[0][1].actions.artifact_delta.len(), 1, "including the artifact of the failed call");
     let keys: Vec<_> = journal.0.lock().unwrap().keys().cloned().collect();
     let first =
         ["artifact.x@0", "artifact.x@1", "model@0", "model@1", "tool.keep@0", "tool.keep@1", "tool.nope@0"];

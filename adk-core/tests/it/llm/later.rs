@@ -1,4 +1,4 @@
-//! Answers of the user to calls that run on, as a message of a further run: ADK without resumption.
+//! Answers to long-running calls in the user message of a later run, as in ADK without resumption.
 
 use super::*;
 use adk_core::llm::LlmAgent;
@@ -12,7 +12,7 @@ fn answer(id: &str) -> Part {
     Part::from(FunctionResponse { id: id.to_owned(), name: "ask".to_owned(), response })
 }
 
-fn said(parts: Vec<Part>) -> Content {
+fn message(parts: Vec<Part>) -> Content {
     Content::new(Role::User, parts)
 }
 
@@ -23,7 +23,7 @@ fn clerk() -> LlmAgent {
 }
 
 #[tokio::test]
-async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_nothing() {
+async fn answers_to_no_call_or_to_an_answered_call_are_refused() {
     let model = ScriptedModel::new()
         .reply(Reply::new().call_with_id("c1", "ask", json!({})).call_with_id("c2", "look", json!({})))
         .text("I have asked.")
@@ -31,7 +31,7 @@ async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_no
     let (runner, clerk) = (super::runner(&model), clerk());
     let session = runner.session("u", "s");
     assert_eq!(session.run(&clerk, "go").await.unwrap_err().kind(), ErrorKind::Paused);
-    let run = async |parts: Vec<Part>| session.run(&clerk, said(parts)).await;
+    let run = async |parts: Vec<Part>| session.run(&clerk, message(parts)).await;
     let stored = async || {
         let session = session.open().await.unwrap();
         (session.len(), session.state())
@@ -50,7 +50,8 @@ async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_no
     );
     refused(vec![answer("c1"), answer("c3")], ErrorKind::UnknownWait).await;
     refused(vec![answer("c1"), answer("c1")], ErrorKind::Answered).await;
-    // What the tool itself has said is an answer of one that does not run on, and none of one that does.
+    // A result of the tool itself answers a call that is not long-running, but not a long-running
+    // one.
     refused(vec![answer("c2")], ErrorKind::Answered).await;
     run(vec![answer("c1")]).await.unwrap();
     assert_eq!(

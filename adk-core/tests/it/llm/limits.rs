@@ -1,4 +1,4 @@
-//! Limits of providers, shared by the runs of a runner.
+//! Rate limits of providers, shared by the runs of a runner.
 
 use super::*;
 use crate::support::{Tree, run};
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 agent!(A = decl("a"));
 
-/// Answers after a second, and notes when it was asked.
+/// A model that answers after a second and notes the time of each call.
 #[derive(Clone)]
 struct Slow {
     start: Instant,
@@ -41,8 +41,8 @@ fn slow(reply: Reply) -> Slow {
     Slow { start: Instant::now(), asked: Arc::default(), model }
 }
 
-/// Runs that many at once; when the model was asked.
-async fn asked(model: &Slow, limit: RateLimit, runs: usize) -> Vec<u64> {
+/// Starts `runs` runs at once and returns the times of their model calls.
+async fn call_times(model: &Slow, limit: RateLimit, runs: usize) -> Vec<u64> {
     let runner: Runner = Runner::builder().model(model.clone()).rate_limit("slow", limit).build().unwrap();
     let mut agent = llm::<A>();
     agent.set_timeout(Duration::from_secs(5));
@@ -55,29 +55,29 @@ async fn asked(model: &Slow, limit: RateLimit, runs: usize) -> Vec<u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_runs_of_a_runner_share_them_and_waiting_is_not_the_models_time() {
+async fn runs_of_a_runner_share_limits_and_queueing_is_not_model_time() {
     let limit = RateLimit::new().calls_per_minute(2);
-    assert_eq!(asked(&slow(Reply::new().text("ok")), limit, 5).await, [0, 0, 60, 60, 120]);
+    assert_eq!(call_times(&slow(Reply::new().text("ok")), limit, 5).await, [0, 0, 60, 60, 120]);
     let limit = RateLimit::new().concurrency(2);
-    assert_eq!(asked(&slow(Reply::new().text("ok")), limit, 5).await, [0, 0, 1, 1, 2]);
+    assert_eq!(call_times(&slow(Reply::new().text("ok")), limit, 5).await, [0, 0, 1, 1, 2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_answer_took_counts() {
+async fn tokens_of_an_answer_count() {
     let reply = Reply::new().text("ok").usage(500, 500);
     let limit = RateLimit::new().tokens_per_minute(1_000);
-    assert_eq!(asked(&slow(reply), limit.concurrency(1), 3).await, [0, 60, 120]);
+    assert_eq!(call_times(&slow(reply), limit.concurrency(1), 3).await, [0, 60, 120]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_refuses_for_load_is_left_alone_by_all() {
+async fn after_an_overload_error_all_runs_pause_for_the_provider() {
     let wait = Duration::from_secs(20);
     let model = ScriptedModel::new()
         .reply(Reply::error(ModelErrorKind::RateLimited, "busy").retry_after(wait))
         .reply(Reply::new().text("ok"))
         .repeat_last();
     let model = Slow { model, ..slow(Reply::new()) };
-    assert_eq!(asked(&model, RateLimit::new().concurrency(1), 3).await, [0, 21, 22, 23]);
+    assert_eq!(call_times(&model, RateLimit::new().concurrency(1), 3).await, [0, 21, 22, 23]);
 }
 
 #[tokio::test(start_paused = true)]

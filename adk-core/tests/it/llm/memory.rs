@@ -1,4 +1,5 @@
-//! Memory and artifacts as agents use them: the service in memory, tools that change requests, and runs that are taken up again.
+//! Memory and artifacts in agents: the service in memory, tools that change requests, and resumed
+//! runs.
 
 use super::*;
 use crate::support::memory::{self, Remembering};
@@ -13,14 +14,14 @@ use adk_core::{ErrorKind, Flow, MemoryArtifacts, Part, RunId, StateDelta, StoreE
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 #[tokio::test]
-async fn the_service_in_memory_does_what_every_service_does() {
+async fn the_service_in_memory_passes_the_common_tests() {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-    let of = Remembering { memory: InMemoryMemoryService::new().into(), sessions };
-    memory::keeps(&of).await;
-    memory::together(&of, &of).await;
+    let service = Remembering { memory: InMemoryMemoryService::new().into(), sessions };
+    memory::keeps(&service).await;
+    memory::together(&service, &service).await;
 }
 
-/// Counts searches.
+/// A memory service that counts searches.
 #[derive(Clone, Default)]
 struct Counted(Arc<InMemoryMemoryService>, Arc<AtomicU32>);
 
@@ -55,7 +56,7 @@ fn clerk() -> Declared<Clerk> {
     clerk
 }
 
-/// Saves a file, and searches by hand.
+/// Makes an agent that saves a file and searches memory by hand.
 fn keeper() -> By {
     by("keeper", |cx| {
         Box::pin(async move {
@@ -72,7 +73,7 @@ fn builder(model: &ScriptedModel, memory: &Counted) -> RunnerBuilder<adk_core::m
     Runner::builder().model(model.clone()).config(config()).memory_service(memory)
 }
 
-/// Earlier conversations of a user.
+/// Returns a memory with earlier conversations of a user.
 async fn remembered() -> Counted {
     let (memory, sessions) = (Counted::default(), MemoryStore::new());
     let key = SessionKey::new("app", "ada", "earlier");
@@ -84,7 +85,7 @@ async fn remembered() -> Counted {
 }
 
 #[tokio::test]
-async fn an_agent_reads_what_was_said_in_earlier_sessions() {
+async fn an_agent_reads_earlier_sessions_from_memory() {
     let memory = remembered().await;
     let model = ScriptedModel::new().call("load_memory", json!({"query": "dogs"})).text("It is Tom.");
     let runner = builder(&model, &memory).build().unwrap();
@@ -94,7 +95,7 @@ async fn an_agent_reads_what_was_said_in_earlier_sessions() {
     let requests = model.requests();
     for request in &requests {
         let names: Vec<_> = request.tools.iter().map(|tool| &*tool.name).collect();
-        assert_eq!(names, ["load_memory"], "the model is offered what it can call");
+        assert_eq!(names, ["load_memory"], "the model is offered the tool");
         let (before, after) = request.system_instruction.split_once("<PAST_CONVERSATIONS>\n").unwrap();
         assert!(before.starts_with("Help.") && before.contains("previous conversations with the user."));
         let (said, after) = after.split_once("\n</PAST_CONVERSATIONS>\n\n").unwrap();
@@ -112,12 +113,12 @@ async fn an_agent_reads_what_was_said_in_earlier_sessions() {
         (&json!("Dogs bark"), &json!("user"))
     );
 
-    // What was said now is found later, by this user.
+    // The current conversation is found later, by this user only.
     session.add_to_memory().await.unwrap();
     session.add_to_memory().await.unwrap();
     let found = memory.search_memory("app", "ada", "tom called").await.unwrap();
     assert_eq!(found.len(), 3);
-    // Nothing was found, so nothing is said of it.
+    // Without a result, the request does not mention memory.
     let model = ScriptedModel::new().text("I do not know.");
     let runner = builder(&model, &memory).build().unwrap();
     runner.session("eve", "now").run(&tree, "What is my cat called?").await.unwrap();
@@ -125,7 +126,7 @@ async fn an_agent_reads_what_was_said_in_earlier_sessions() {
 }
 
 #[tokio::test]
-async fn a_runner_without_memory_says_so_before_a_model_is_asked() {
+async fn a_runner_without_memory_fails_before_a_model_call() {
     for tree in [Tree::new("w", vec![run(clerk())]), Tree::new("w", vec![run(keeper())])] {
         let model = ScriptedModel::new().text("x");
         let error = failure(&model, &tree).await;
@@ -136,9 +137,9 @@ async fn a_runner_without_memory_says_so_before_a_model_is_asked() {
     assert_eq!(error.kind(), ErrorKind::NoMemoryService);
 }
 
-/// Dropped after each number of events, and taken up again when memory holds something else.
+/// Drops the run after each number of events, and resumes it with a changed memory.
 #[tokio::test]
-async fn a_run_that_is_taken_up_again_searches_and_saves_nothing_twice() {
+async fn a_resumed_run_repeats_no_search_and_no_save() {
     let tree = || Tree::new("w", vec![run(keeper()), run(clerk())]);
     for cut in 1..=5 {
         let (memory, artifacts) = (remembered().await, Arc::new(MemoryArtifacts::new()));
@@ -199,7 +200,7 @@ async fn a_model_loads_artifacts_by_their_names() {
 }
 
 #[tokio::test]
-async fn a_run_saves_no_more_than_it_may() {
+async fn a_run_saves_at_most_max_artifact_bytes() {
     let model = ScriptedModel::new();
     let config = config().max_artifact_bytes(3);
     for (part, fits) in [

@@ -1,4 +1,4 @@
-//! LLM agents through the runner, over trees wired by hand.
+//! LLM agents in a runner, on trees wired by hand.
 
 mod agent_tools;
 mod answers;
@@ -34,7 +34,7 @@ use adk_core::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Declares an agent as a macro does: a type with the declaration as its const.
+/// Declares an agent like the macro: a type whose const is the declaration.
 macro_rules! agent {
     ($name:ident = $decl:expr) => {
         pub struct $name;
@@ -61,7 +61,7 @@ pub fn runner(model: &ScriptedModel) -> Runner {
     Runner::builder().model(model.clone()).config(config()).build().unwrap()
 }
 
-/// Tools that are added write what the tests need.
+/// Config for tools that are added at run time and write undeclared keys.
 pub fn config() -> RunConfig {
     RunConfig::new().require_announced_writes(false)
 }
@@ -71,7 +71,7 @@ pub fn streaming(model: &ScriptedModel) -> Runner {
     Runner::builder().model(model.clone()).config(config).build().unwrap()
 }
 
-/// All events but the user's, and the error at the end if there was one.
+/// Returns all events but the user's, and the error of the run, if any.
 pub async fn drive(runner: &Runner, tree: &Tree) -> (Vec<Arc<Event>>, Option<Error>) {
     let mut stream = runner.run(tree, "go").stream();
     collect(&mut stream).await
@@ -89,7 +89,7 @@ pub async fn collect(stream: &mut RunStream<'_, ()>) -> (Vec<Arc<Event>>, Option
     (events, None)
 }
 
-/// The events of a run that succeeds.
+/// Returns the events of a run that succeeds.
 pub async fn events(model: &ScriptedModel, tree: &Tree) -> Vec<Arc<Event>> {
     match drive(&runner(model), tree).await {
         (events, None) => events,
@@ -97,7 +97,7 @@ pub async fn events(model: &ScriptedModel, tree: &Tree) -> Vec<Arc<Event>> {
     }
 }
 
-/// The error of a run that fails.
+/// Returns the error of a run that fails.
 pub async fn failure(model: &ScriptedModel, tree: &Tree) -> Error {
     drive(&runner(model), tree).await.1.expect("the run fails")
 }
@@ -109,7 +109,7 @@ pub fn delta(event: &Event) -> Value {
 type Call =
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
 
-/// A tool by hand.
+/// A hand-written tool.
 pub struct ByTool {
     meta: ToolMeta<'static>,
     declaration: ToolDeclaration,
@@ -130,14 +130,14 @@ where
 }
 
 impl ByTool {
-    /// Says which keys it reads and writes.
+    /// Declares the keys that the tool reads and writes.
     pub fn keys(mut self, reads: &'static [KeySpec<'static>], writes: &'static [KeySpec<'static>]) -> Self {
         self.meta = self.meta.reads(reads).writes(writes);
         self
     }
 }
 
-/// Ends the loop and asks for no words about it.
+/// Makes a tool that ends the loop and skips the summary.
 pub fn exit_loop() -> ByTool {
     let mut exit = tool("exit_loop", |_, cx| {
         cx.actions.escalate = true;
@@ -148,7 +148,7 @@ pub fn exit_loop() -> ByTool {
     exit
 }
 
-/// Gives back a value.
+/// Makes a tool that returns a value.
 pub fn gives(name: &'static str, value: Value) -> ByTool {
     tool(name, move |_, _| {
         let value = value.clone();

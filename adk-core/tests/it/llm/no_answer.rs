@@ -1,4 +1,4 @@
-//! Replies that are no answer: cut off, withheld, refused, empty. And one reader for those that are.
+//! Unusable replies: cut off, withheld, refused, empty. Usable replies all have one parser.
 
 use super::*;
 use adk_core::llm::{LlmAgent, OutputKey};
@@ -26,7 +26,7 @@ struct Grade {
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "adk_core::__private::schemars")]
 struct Filter {
-    #[expect(dead_code, reason = "the model is told of it")]
+    #[expect(dead_code, reason = "it is part of the schema")]
     filter: Option<String>,
 }
 
@@ -44,7 +44,7 @@ fn deletes(times: &Arc<AtomicU32>) -> LlmAgent {
 }
 
 #[tokio::test]
-async fn calls_of_a_reply_that_was_cut_off_are_never_run_and_the_model_is_told_once() {
+async fn calls_of_a_cut_off_reply_never_run_and_the_model_is_informed_once() {
     let by_luck = || Reply::new().call("delete", json!({})).finish(FinishReason::MaxTokens);
     let malformed = || {
         let call = FunctionCall {
@@ -59,11 +59,11 @@ async fn calls_of_a_reply_that_was_cut_off_are_never_run_and_the_model_is_told_o
         let model = ScriptedModel::new().reply(cut()).text("sorry");
         runner(&model).run(&deletes(&times), "go").await.unwrap();
         let last = model.requests().pop().unwrap();
-        let told = last.contents.iter().flat_map(|content| &content.parts).find_map(|part| match part {
+        let response = last.contents.iter().flat_map(|content| &content.parts).find_map(|part| match part {
             Part::FunctionResponse(response) => response.response["error"].as_str().map(str::to_owned),
             _ => None,
         });
-        assert!(told.unwrap().contains("cut off"));
+        assert!(response.unwrap().contains("cut off"));
         assert_eq!((times.load(SeqCst), model.requests().len()), (0, 2));
 
         let model = ScriptedModel::new().reply(cut()).reply(cut()).repeat_last();
@@ -75,7 +75,7 @@ async fn calls_of_a_reply_that_was_cut_off_are_never_run_and_the_model_is_told_o
 }
 
 #[tokio::test]
-async fn text_that_was_cut_off_is_said_in_the_outcome() {
+async fn the_outcome_reports_cut_off_text() {
     let model = ScriptedModel::new().reply(Reply::new().text("A c").finish(FinishReason::MaxTokens));
     let outcome = runner(&model).run(&one::<Writer>(), "go").await.unwrap();
     assert_eq!(outcome.get::<String>("draft").unwrap().unwrap(), "A c");
@@ -86,7 +86,7 @@ async fn text_that_was_cut_off_is_said_in_the_outcome() {
 }
 
 #[tokio::test]
-async fn what_the_provider_did_is_told_as_that() {
+async fn errors_name_the_finish_reason_of_the_provider() {
     use NoAnswerKind::*;
     for (code, kind, help) in [
         ("SAFETY", Safety, "filter"),
@@ -105,7 +105,7 @@ async fn what_the_provider_did_is_told_as_that() {
         assert_eq!(error.kind(), ErrorKind::NoAnswer(kind), "{code}: {error}");
         assert!(error.message().contains(code) && error.message().contains("Its words."), "{error}");
         assert!(error.help().unwrap().contains(help), "{error}");
-        // As in ADK, such an event has no content at all.
+        // As in ADK, the event has no content.
         assert_eq!(events[0].content, None);
     }
     for (finish, kind) in [
@@ -120,7 +120,7 @@ async fn what_the_provider_did_is_told_as_that() {
         let (_, error) = drive(&runner(&model), &one::<Writer>()).await;
         assert_eq!(error.unwrap().kind(), ErrorKind::NoAnswer(kind), "{finish:?}");
     }
-    // An answer of a type that a filter ended is blamed on that.
+    // The error of a typed answer that a filter ended names the filter.
     let model = ScriptedModel::new().reply(Reply::new().text("{\"sco").finish(FinishReason::Safety));
     let (_, error) = drive(&runner(&model), &one::<Grader>()).await;
     let error = error.unwrap();
@@ -129,7 +129,7 @@ async fn what_the_provider_did_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn one_reader_for_all_that_models_write() {
+async fn one_parser_reads_all_model_output() {
     for text in [
         "{\"score\": 3}",
         "{\"score\": 3.0}",
@@ -137,20 +137,21 @@ async fn one_reader_for_all_that_models_write() {
         "```json\n{\"score\": 3.0}\n```",
         "Here is the grade:\n{\"score\": 3}\nAnything else?",
     ] {
-        // As a typed answer.
+        // Parses the text as a typed answer.
         let model = ScriptedModel::new().text(text);
         let outcome = runner(&model).run(&one::<Grader>(), "go").await;
         let grade = outcome.unwrap_or_else(|error| panic!("{text}: {error}")).get::<Value>("grade").unwrap();
         assert_eq!(grade, Some(json!({"score": 3})), "{text}");
 
-        // As the arguments of a call, and as text in the place of an argument.
+        // Parses the text as the arguments of a call and as one argument.
         let grade = FunctionTool::new("grade", "Grades.", |grade: Grade, _| grade.score);
         let agent = LlmAgent::builder("a").tool(grade).build().unwrap();
         let call =
             FunctionCall { name: "grade".into(), malformed: Some(text.into()), ..FunctionCall::default() };
         let model = ScriptedModel::new().reply(Reply::new().part(Part::from(call))).text("ok");
         let outcome = runner(&model).run(&agent, "go").await.unwrap();
-        let given = outcome.session().events().flat_map(|event| event.function_responses()).next().unwrap();
-        assert_eq!(given.response["result"], json!(3), "{text}");
+        let response =
+            outcome.session().events().flat_map(|event| event.function_responses()).next().unwrap();
+        assert_eq!(response.response["result"], json!(3), "{text}");
     }
 }

@@ -1,4 +1,5 @@
-//! Agents of parallel branches: one count of calls and tokens, and calls that end with their run.
+//! Agents in parallel branches: shared counts of calls and tokens, and calls that end with their
+//! run.
 
 use super::*;
 use crate::support::{Tree, by, parallel, repeat, run};
@@ -42,14 +43,14 @@ async fn calls_and_tokens_are_counted_over_all_branches() {
 }
 
 #[tokio::test]
-async fn what_a_provider_counts_never_overflows() {
+async fn token_counts_of_a_provider_never_overflow() {
     let model = ScriptedModel::new().reply(Reply::new().text("a").usage(u64::MAX, u64::MAX)).repeat_last();
     let outcome = runner(&model).run(&both(), "go").await.unwrap();
     assert_eq!(outcome.usage.input_tokens, u64::MAX);
     assert_eq!(outcome.usage.total_tokens(), u64::MAX);
 }
 
-/// Never answers, and counts the calls that are in flight.
+/// A model that never answers and counts the calls in flight.
 #[derive(Default)]
 struct Hangs {
     begun: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! A dry run of a whole workflow.
+//! Rehearsal of a complete workflow.
 
 use super::*;
 use crate::support::{Tree, parallel, repeat, run};
@@ -41,7 +41,7 @@ async fn rehearse(model: Rehearsal, streaming: bool) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_rehearsal_runs_through_and_ends_its_loops() {
+async fn a_rehearsal_finishes_and_ends_its_loops() {
     let seen = rehearse(Rehearsal::new(), false).await;
     assert_eq!(
         seen,

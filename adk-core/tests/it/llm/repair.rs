@@ -1,4 +1,4 @@
-//! Answers that do not fit their type go back to the model.
+//! Answers that do not fit their type are returned to the model for correction.
 
 use super::*;
 use crate::support::{Tree, run};
@@ -38,7 +38,7 @@ fn one<W: Declares<0> + 'static>() -> Tree {
 }
 
 #[tokio::test]
-async fn a_model_is_told_what_is_wrong_and_where() {
+async fn corrections_name_the_fault_and_its_place() {
     let fenced = format!("Here you are:\n```json\n{RIGHT}\n```");
     let reply = |text: &str| Reply::new().text(text).usage(10, 1);
     let model = ScriptedModel::new()
@@ -52,15 +52,15 @@ async fn a_model_is_told_what_is_wrong_and_where() {
     let mut stream = runner.run(&tree, "go").stream();
     let (events, error) = collect(&mut stream).await;
     assert!(error.is_none(), "{error:?}");
-    let told = events
+    let retries = events
         .iter()
         .filter(|event| event.partial)
         .map(|event| event.details.as_ref().unwrap().custom_metadata[RETRY_KEY].clone());
-    let told: Vec<_> = told.collect();
-    assert_eq!(told.len(), 2);
-    assert_eq!(told[0]["attempt"], 1);
+    let retries: Vec<_> = retries.collect();
+    assert_eq!(retries.len(), 2);
+    assert_eq!(retries[0]["attempt"], 1);
     let stored: Vec<_> = events.iter().filter(|event| !event.partial).collect();
-    assert_eq!(stored.len(), 2, "what did not fit is not stored");
+    assert_eq!(stored.len(), 2, "unfit answers are not stored");
     assert_eq!(delta(stored[0])["order"]["items"][0]["name"], "tea");
 
     let asked = model.requests();
@@ -72,13 +72,16 @@ async fn a_model_is_told_what_is_wrong_and_where() {
     assert!(corrections[2].contains(r#""required":["items"]"#), "it has the schema: {}", corrections[2]);
     assert!(corrections[4].contains("it is not JSON"), "{}", corrections[4]);
     let seen = format!("{:?}", asked[3].contents);
-    assert!(!seen.contains("300") && !seen.contains("does not fit"), "others see none of it: {seen}");
+    assert!(
+        !seen.contains("300") && !seen.contains("does not fit"),
+        "other agents see no correction: {seen}"
+    );
     let RunEnd::Finished(outcome) = stream.end() else { panic!() };
     assert_eq!((outcome.usage.calls, outcome.usage.input_tokens), (4, 30), "each attempt is paid for");
 }
 
 #[tokio::test]
-async fn there_are_so_many_attempts_and_an_error_with_text_schema_and_reason() {
+async fn attempts_are_limited_and_the_error_has_text_schema_and_reason() {
     async fn attempts<W: Declares<0> + 'static>() -> (usize, Error) {
         let model = ScriptedModel::new().text(WRONG).repeat_last();
         let error = failure(&model, &one::<W>()).await;
@@ -115,7 +118,7 @@ fn a_typed_answer_has_a_bound_without_a_limit() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_cut_off_is_not_asked_for_again() {
+async fn a_cut_off_answer_is_not_requested_again() {
     let cut = Reply::new().text(&WRONG[..20]).finish(adk_core::model::FinishReason::MaxTokens);
     let model = ScriptedModel::new().reply(cut).repeat_last();
     let error = failure(&model, &one::<Clerk>()).await;
@@ -124,7 +127,7 @@ async fn an_answer_that_was_cut_off_is_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn an_answer_by_a_tool_has_as_many_attempts() {
+async fn an_answer_by_a_tool_has_the_same_attempts() {
     let with_tool = || {
         let mut agent = llm::<Clerk>();
         agent.add_tool(gives("f", Value::Null));
@@ -137,7 +140,7 @@ async fn an_answer_by_a_tool_has_as_many_attempts() {
     let text = error.message();
     assert!(text.contains("in 3 attempts: `items[1].count`: expected an integer"), "{text}");
     assert!(text.contains(r#"it was: {"items":[{"#) && !text.contains("Call `set_model_response`"), "{text}");
-    // Text that does not fit and calls in between count together.
+    // Unfit text and calls in between share one count.
     let model = ScriptedModel::new().text("Sure.").call("f", json!({})).text("Sure.").text(RIGHT);
     let said = events(&model, &with_tool()).await;
     assert_eq!(delta(said.last().unwrap())["order"]["items"][0]["count"], 1);
@@ -146,13 +149,13 @@ async fn an_answer_by_a_tool_has_as_many_attempts() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_taken_up_again_repeats_no_attempt() {
+async fn a_resumed_run_repeats_no_attempt() {
     let model = ScriptedModel::new().text(WRONG).text(RIGHT).on("after").text("ok");
     let runner: Runner = Runner::builder().model(model.clone()).engine(MemoryJournal::new()).build().unwrap();
     let tree = Tree::new("w", vec![run(llm::<Clerk>()), run(llm::<After>())]);
     let mut stream = runner.run(&tree, "go").stream();
     let mut id: Option<RunId> = None;
-    // Dropped when it has the first attempt, which is not done again.
+    // Drops the run after the first attempt. The resumed run does not repeat it.
     while let Some(event) = stream.next().await {
         let event = event.unwrap();
         id = id.or(Some(event.invocation_id));

@@ -1,4 +1,5 @@
-//! An answer of a type beside tools: `set_model_response`, for models that cannot be held to a schema meanwhile.
+//! Typed answers beside tools: `set_model_response`, for models that cannot combine a schema with
+//! tools.
 
 use super::*;
 use crate::support::{Tree, run};
@@ -35,7 +36,7 @@ fn respond(args: Value) -> ScriptedModel {
 }
 
 #[tokio::test]
-async fn the_answer_comes_by_a_tool_and_reads_as_if_it_had_been_said() {
+async fn the_answer_of_the_tool_becomes_the_text_of_the_agent() {
     let model = respond(json!({"title": "t", "score": 3}));
     let events = events(&model, &tree::<Reports>()).await;
     assert_eq!(events.len(), 5);
@@ -55,7 +56,7 @@ async fn the_answer_comes_by_a_tool_and_reads_as_if_it_had_been_said() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_goes_back_to_the_model_with_the_place() {
+async fn an_unfit_answer_is_returned_to_the_model_with_the_place() {
     let model = ScriptedModel::new()
         .call("set_model_response", json!({"title": "t"}))
         .call("set_model_response", json!({"title": "t", "score": 1000}))
@@ -75,12 +76,12 @@ async fn an_answer_that_does_not_fit_goes_back_to_the_model_with_the_place() {
     assert_eq!(
         delta(events.last().unwrap()),
         json!({"o": {"title": "t", "score": 3, "note": null}}),
-        "what is right is mended"
+        "valid values are kept and normalized"
     );
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_object_is_one_argument() {
+async fn an_answer_that_is_not_an_object_is_one_argument() {
     let model = respond(json!({"response": [1, 2]}));
     let events = events(&model, &tree::<Lists>()).await;
     assert_eq!(model.requests()[0].tools[0].parameters["properties"]["response"]["type"], "array");
@@ -90,7 +91,7 @@ async fn an_answer_that_is_no_object_is_one_argument() {
 }
 
 #[tokio::test]
-async fn text_that_fits_serves_as_well() {
+async fn text_that_fits_is_accepted() {
     let model = ScriptedModel::new().text(r#"{"title": "t", "score": 3}"#);
     let said = events(&model, &tree::<Reports>()).await;
     assert_eq!(delta(&said[0]), json!({"o": {"title": "t", "score": 3, "note": null}}));
@@ -99,7 +100,7 @@ async fn text_that_fits_serves_as_well() {
 }
 
 #[tokio::test]
-async fn calls_beside_it_run_and_leave_their_marks() {
+async fn calls_beside_the_answer_run_and_keep_their_effects() {
     let model = ScriptedModel::new().reply(
         Reply::new().call("f", json!({})).call("set_model_response", json!({"title": "t", "score": 3})),
     );
@@ -108,7 +109,7 @@ async fn calls_beside_it_run_and_leave_their_marks() {
     assert_eq!(events[1].function_responses().count(), 2);
 }
 
-/// Can be held to a schema while it may call tools.
+/// A model that can combine a schema with tools.
 pub(super) struct Able(pub(super) ScriptedModel);
 
 impl Model for Able {
@@ -124,7 +125,7 @@ impl Model for Able {
 }
 
 #[tokio::test]
-async fn a_model_that_can_do_both_is_held_to_the_schema() {
+async fn a_model_that_can_do_both_gets_the_schema() {
     let model = ScriptedModel::new().json(json!({"title": "t", "score": 3}));
     let runner: Runner = Runner::builder().model(Able(model.clone())).build().unwrap();
     assert!(drive(&runner, &tree::<Reports>()).await.1.is_none());

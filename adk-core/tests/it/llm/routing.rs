@@ -1,4 +1,4 @@
-//! Trees at run time: who takes the next message, and what those below an agent have from it.
+//! Trees at run time: which agent receives the next message, and what subagents inherit.
 
 use super::*;
 use adk_core::llm::{Instruction, LlmAgent};
@@ -12,7 +12,7 @@ fn kid(name: &'static str) -> adk_core::build::LlmAgentBuilder {
     LlmAgent::builder(name).description(format!("Knows {name}."))
 }
 
-/// Who has answered each of these messages of one session.
+/// Returns the authors of the answers to each of `messages` messages in one session.
 async fn answers<W>(model: &ScriptedModel, root: &W, messages: usize) -> Vec<Vec<String>>
 where
     W: adk_core::Workflow<Input = Content, Output = ()> + adk_core::Needs,
@@ -31,7 +31,7 @@ where
 }
 
 #[tokio::test]
-async fn who_answered_last_takes_the_next_message() {
+async fn the_last_answering_agent_receives_the_next_message() {
     let root = LlmAgent::builder("root").sub_agent(kid("kid")).build().unwrap();
     let model =
         ScriptedModel::new().on("root").call("transfer_to_agent", to("kid")).on("kid").text("1").text("2");
@@ -42,7 +42,7 @@ async fn who_answered_last_takes_the_next_message() {
 }
 
 #[tokio::test]
-async fn who_may_not_hand_back_gives_the_next_message_to_the_root() {
+async fn without_transfer_to_the_parent_the_root_receives_the_next_message() {
     let root =
         LlmAgent::builder("root").sub_agent(kid("kid").disallow_transfer_to_parent(true)).build().unwrap();
     let model = ScriptedModel::new()
@@ -56,7 +56,7 @@ async fn who_may_not_hand_back_gives_the_next_message_to_the_root() {
 }
 
 #[tokio::test]
-async fn below_who_may_not_hand_back_it_is_the_root_as_well() {
+async fn below_such_an_agent_the_root_receives_the_next_message_too() {
     let mid = kid("mid").disallow_transfer_to_parent(true).sub_agent(kid("leaf"));
     let root = LlmAgent::builder("root").sub_agent(mid).build().unwrap();
     let model = ScriptedModel::new()
@@ -72,7 +72,7 @@ async fn below_who_may_not_hand_back_it_is_the_root_as_well() {
 }
 
 #[tokio::test]
-async fn a_message_goes_to_who_was_handed_over_to_and_never_answered() {
+async fn a_handover_target_that_never_answered_receives_the_message() {
     let root = LlmAgent::builder("root").sub_agent(kid("kid")).build().unwrap();
     let failing = ScriptedModel::new().on("root").call("transfer_to_agent", to("kid"));
     let failing = failing.on("kid").error(adk_core::model::ModelErrorKind::Unauthorized, "no").text("here");
@@ -85,7 +85,7 @@ async fn a_message_goes_to_who_was_handed_over_to_and_never_answered() {
 }
 
 #[tokio::test]
-async fn a_root_that_is_a_block_begins_at_its_beginning() {
+async fn a_root_block_starts_from_its_first_step() {
     let asks = LlmAgent::builder("asks").sub_agent(kid("kid"));
     let root = SequentialAgent::builder("root").sub_agent(asks).build().unwrap();
     let model =
@@ -95,7 +95,7 @@ async fn a_root_that_is_a_block_begins_at_its_beginning() {
 }
 
 #[tokio::test]
-async fn agents_inside_of_a_block_below_cannot_be_reached_and_have_no_parent() {
+async fn agents_inside_a_block_are_unreachable_and_have_no_parent() {
     let inner = SequentialAgent::builder("block").sub_agent(kid("inner")).build().unwrap();
     let root = LlmAgent::builder("root").sub_agent(inner).build().unwrap();
     let model = ScriptedModel::new()
@@ -110,7 +110,7 @@ async fn agents_inside_of_a_block_below_cannot_be_reached_and_have_no_parent() {
 }
 
 #[tokio::test]
-async fn the_root_speaks_to_all_below_it() {
+async fn the_global_instruction_reaches_all_subagents() {
     let mid = kid("mid").instruction("Mid.").global_instruction("Not heard.");
     let root = LlmAgent::builder("root")
         .global_instruction("Global {g}.")
@@ -122,39 +122,47 @@ async fn the_root_speaks_to_all_below_it() {
     let session = runner(&model).session("u", "s");
     let mut stream = session.run(&root, "go").state("g", "rule").stream();
     assert!(collect(&mut stream).await.1.is_none());
-    let told = |agent| model.requests_of(agent)[0].system_instruction.clone();
-    assert!(told("root").starts_with("Global rule.\n\nRoot.\n\nYou are an agent."), "{}", told("root"));
-    assert!(told("mid").starts_with("Global rule.\n\nMid.\n\nYou are an agent."), "{}", told("mid"));
+    let instruction_of = |agent| model.requests_of(agent)[0].system_instruction.clone();
+    assert!(
+        instruction_of("root").starts_with("Global rule.\n\nRoot.\n\nYou are an agent."),
+        "{}",
+        instruction_of("root")
+    );
+    assert!(
+        instruction_of("mid").starts_with("Global rule.\n\nMid.\n\nYou are an agent."),
+        "{}",
+        instruction_of("mid")
+    );
 }
 
 #[tokio::test]
-async fn of_an_agent_inside_of_a_block_the_global_instruction_is_not_looked_at() {
+async fn the_global_instruction_of_an_agent_inside_a_block_is_ignored() {
     let own = || LlmAgent::builder("own").instruction("Own.").global_instruction("Not heard.");
-    let told = async |model: &ScriptedModel, tree: Arc<dyn adk_core::DynAgent>| {
+    let instruction_sent = async |model: &ScriptedModel, tree: Arc<dyn adk_core::DynAgent>| {
         let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
         runner.run(tree, "go").await.unwrap();
         model.requests_of("own")[0].system_instruction.clone()
     };
-    // The root of this tree asks no model, so nobody speaks to all.
+    // The root of this tree calls no model, so no global instruction applies.
     let block = SequentialAgent::builder("block").sub_agent(own()).build().unwrap();
-    let text = told(&ScriptedModel::new().text("ok"), Arc::new(block.clone())).await;
+    let text = instruction_sent(&ScriptedModel::new().text("ok"), Arc::new(block.clone())).await;
     assert!(text.starts_with("Own.\n\nYou are an agent."), "{text}");
-    // The root of this one does, also to those inside of blocks below it.
+    // The root of this tree does, also for agents inside blocks below it.
     for (global, begins) in [("", "Own.\n\nYou are"), ("For all.", "For all.\n\nOwn.\n\nYou are")] {
         let root =
             LlmAgent::builder("root").global_instruction(global).sub_agent(block.clone()).build().unwrap();
         let model =
             ScriptedModel::new().on("root").call("transfer_to_agent", to("block")).on("own").text("ok");
-        let text = told(&model, Arc::new(root)).await;
+        let text = instruction_sent(&model, Arc::new(root)).await;
         assert!(text.starts_with(begins), "{global}: {text}");
     }
-    // By itself it is the root.
-    let text = told(&ScriptedModel::new().text("ok"), Arc::new(own().build().unwrap())).await;
+    // Alone, the agent is the root.
+    let text = instruction_sent(&ScriptedModel::new().text("ok"), Arc::new(own().build().unwrap())).await;
     assert!(text.starts_with("Not heard.\n\nOwn."), "{text}");
 }
 
 #[tokio::test]
-async fn a_function_makes_an_instruction_before_each_call_and_its_braces_are_text() {
+async fn a_function_makes_the_instruction_of_each_call_and_braces_stay_text() {
     let said = Instruction::function(|cx: adk_core::ReadonlyContext| async move {
         let name: Option<String> = cx.get("name")?;
         Ok::<_, adk_core::Error>(format!("{} of {} {{name}}", name.unwrap_or_default(), cx.agent_name()))
@@ -164,8 +172,8 @@ async fn a_function_makes_an_instruction_before_each_call_and_its_braces_are_tex
     let session = runner(&model).session("u", "s");
     let mut stream = session.run(&agent, "go").state("name", "Ann").stream();
     assert!(collect(&mut stream).await.1.is_none());
-    let told = &model.requests()[0].system_instruction;
-    assert!(told.starts_with("Ann of a {name}\n\nYou are"), "{told}");
+    let instruction = &model.requests()[0].system_instruction;
+    assert!(instruction.starts_with("Ann of a {name}\n\nYou are"), "{instruction}");
 }
 
 #[tokio::test]

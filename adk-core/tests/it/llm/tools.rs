@@ -1,4 +1,4 @@
-//! Tools: what they give, what they leave behind, how they end a loop.
+//! Tools: their results, their state changes, and how they end a loop.
 
 use super::*;
 use crate::support::{Tree, repeat, run, say};
@@ -39,7 +39,7 @@ fn sets(name: &'static str, key: &'static str, value: Value) -> ByTool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_one_turn_run_beside_each_other_and_answer_in_their_order() {
+async fn calls_of_one_reply_run_concurrently_and_answer_in_order() {
     let sleeps = |name, seconds| {
         tool(name, move |_, _| {
             Box::pin(async move {
@@ -64,7 +64,7 @@ async fn calls_of_one_turn_run_beside_each_other_and_answer_in_their_order() {
 }
 
 #[tokio::test]
-async fn results_that_are_no_object_stand_under_result() {
+async fn results_that_are_not_objects_are_wrapped_in_result() {
     let tools = vec![gives("none", Value::Null), gives("list", json!([1])), gives("object", json!({"x": 1}))];
     let calls = ["none", "list", "object"].map(|name| (name, json!({})));
     let model = ScriptedModel::new().calls(calls).text("ok");
@@ -76,7 +76,7 @@ async fn results_that_are_no_object_stand_under_result() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_in_a_tool_goes_back_to_the_model() {
+async fn tool_errors_are_returned_to_the_model() {
     let tools = vec![
         tool("fails", |_, cx| {
             cx.actions.escalate = true;
@@ -89,7 +89,7 @@ async fn what_goes_wrong_in_a_tool_goes_back_to_the_model() {
     let calls = ["fails", "panics", "argument", "nope"].map(|name| (name, json!({})));
     let model = ScriptedModel::new().calls(calls).text("sorry");
     let events = events(&model, &tree(tools)).await;
-    assert_eq!(events.len(), 3, "the model is asked again, and nothing has escalated");
+    assert_eq!(events.len(), 3, "the model is called again, and no event escalates");
     assert_eq!(
         responses(&events[1]),
         [
@@ -123,7 +123,7 @@ async fn state_of_parallel_calls_is_merged_in_call_order() {
 }
 
 #[tokio::test]
-async fn a_call_sees_its_own_writes_and_what_is_committed_but_not_its_siblings() {
+async fn a_call_sees_committed_state_and_its_own_writes_but_not_siblings() {
     let append = |name: &'static str| {
         tool(name, move |_, cx| {
             let mut list: Vec<String> = cx.state().get("l").unwrap().unwrap_or_default();
@@ -137,13 +137,13 @@ async fn a_call_sees_its_own_writes_and_what_is_committed_but_not_its_siblings()
     let model = ScriptedModel::new().calls(both()).calls(both()).text("ok");
     let events = events(&model, &tree(vec![append("f"), append("g")])).await;
     assert_eq!(responses(&events[1]), [json!({"f": {"result": 0}}), json!({"g": {"result": 0}})]);
-    assert_eq!(delta(&events[1]), json!({"l": ["f", "g"]}), "nothing that was added is lost");
+    assert_eq!(delta(&events[1]), json!({"l": ["f", "g"]}), "no added element is lost");
     assert_eq!(responses(&events[3]), [json!({"f": {"result": 2}}), json!({"g": {"result": 2}})]);
     assert_eq!(delta(&events[3]), json!({"l": ["f", "g", "f", "g"]}));
 }
 
 #[tokio::test]
-async fn exit_loop_ends_the_loop_without_another_call_and_keeps_the_old_value() {
+async fn exit_loop_ends_the_loop_without_a_summary_and_keeps_the_old_value() {
     let mut agent = llm::<Out>();
     agent.add_tool(exit_loop());
     let tree = Tree::new("w", vec![repeat("l", Some(5), vec![run(agent), run(say("b"))])]);
@@ -212,13 +212,13 @@ async fn a_skipped_summary_without_an_exit_leaves_the_key_unwritten() {
          ends the turn before the model answers; help: do not set it for this agent, let the tool write the key, or take the \
          key off the agent"
     );
-    // The tool that did it is named, and not the one that was called beside it.
+    // The error names the tool that skipped the summary, not its neighbour.
     let mut agent = llm::<Out>();
     agent.add_tool(tool("g", |_, _| Box::pin(async { Ok(Value::Null) }))).add_tool(quiet());
     let model_of_two = ScriptedModel::new().calls([("g", json!({})), ("f", json!({}))]);
     let error = failure(&model_of_two, &Tree::new("w", vec![run(agent)])).await;
     assert!(error.to_string().contains("its tool `f` set `skip_summarization`"), "{error}");
-    // A tool that writes the key is as good as an answer.
+    // A tool that writes the key replaces an answer.
     let mut agent = llm::<Out>();
     agent.add_tool(quiet()).add_tool(sets("g", "o", json!("G")));
     let model = ScriptedModel::new().calls([("f", json!({})), ("g", json!({}))]);
@@ -226,7 +226,7 @@ async fn a_skipped_summary_without_an_exit_leaves_the_key_unwritten() {
 }
 
 #[tokio::test]
-async fn an_agent_may_make_so_many_calls_in_a_turn() {
+async fn an_agent_makes_at_most_max_turns_calls_in_a_turn() {
     let calls = Arc::new(AtomicU32::new(0));
     let counter = calls.clone();
     let mut agent = with(vec![tool("f", move |_, _| {
@@ -244,7 +244,7 @@ async fn an_agent_may_make_so_many_calls_in_a_turn() {
 agent!(Bounded = LlmDecl::new(meta("bounded")).max_turns(3));
 
 #[tokio::test]
-async fn what_was_set_wrong_fails_before_the_first_call() {
+async fn wrong_settings_fail_before_the_first_call() {
     let model = ScriptedModel::new().text("never");
     let refused = |agent: Declared<A>| Tree::new("w", vec![run(agent)]);
     let error = failure(&model, &refused(with(vec![gives("f", json!(1)), gives("f", json!(2))]))).await;
@@ -307,13 +307,13 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
     let mut agent = llm::<Counted>();
     agent.add_tool(helper());
     assert!(refused(run(agent)).await.contains("those calls are limited by `max_turns`"));
-    // In an agent that is used as a tool.
+    // The agent is used as a tool.
     let mut inner = llm::<Open>();
     inner.add_tool(FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true));
     let mut outer = llm::<Open>();
     outer.add_tool(AgentTool::new(Tree::new("paying", vec![run(inner)])));
     assert!(refused(run(outer)).await.contains("the agent is used as a tool, which cannot wait"));
-    // Where nothing is counted, an agent may be added.
+    // Without a static bound, the agent may be added.
     let mut agent = llm::<Open>();
     agent.add_tool(helper());
     events(&model, &Tree::new("w", vec![run(agent)])).await;
@@ -322,9 +322,9 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
 #[tokio::test]
 async fn a_tool_knows_its_call_and_place() {
     let whoami = tool("whoami", |args, cx| {
-        let told = json!({"agent": cx.agent_name(), "path": cx.path().to_string(), "round": cx.iteration(),
+        let place = json!({"agent": cx.agent_name(), "path": cx.path().to_string(), "round": cx.iteration(),
             "id": cx.call_id(), "args": args});
-        Box::pin(async move { Ok(told) })
+        Box::pin(async move { Ok(place) })
     });
     let model = ScriptedModel::new()
         .reply(adk_core::testing::Reply::new().call_with_id("m1", "whoami", json!({"a": 1})))
@@ -337,7 +337,7 @@ async fn a_tool_knows_its_call_and_place() {
     );
 }
 
-/// A tool that fails, hangs, then works.
+/// Makes a tool that fails, hangs, then works.
 fn slow_at_first(calls: &Arc<AtomicU32>) -> ByTool {
     let calls = calls.clone();
     let mut flaky = tool("flaky", move |_, cx| {
@@ -358,7 +358,7 @@ fn slow_at_first(calls: &Arc<AtomicU32>) -> ByTool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_fails_or_hangs_is_made_again_and_is_one_entry_of_the_journal() {
+async fn a_retried_call_is_one_record_of_the_journal() {
     let calls = Arc::new(AtomicU32::new(0));
     let model = ScriptedModel::new().call("flaky", json!({})).text("ok");
     let runner: Runner = Runner::builder()
@@ -382,7 +382,7 @@ async fn a_call_that_fails_or_hangs_is_made_again_and_is_one_entry_of_the_journa
     assert!((23..26).contains(&waited), "two waits beside the timeout: {waited} s");
     assert_eq!(responses(&events[1]), [json!({"flaky": {"result": "found"}})]);
     assert_eq!(delta(&events[1]), json!({"third": 2}), "attempts that failed have written nothing");
-    // The stream is dropped before the model has answered: all is done again but for what is recorded.
+    // The stream is dropped before the model answers: the resumed run repeats only unrecorded work.
     drop(stream);
     let outcome = runner.resume(&tree, run.unwrap()).await.unwrap();
     assert_eq!((calls.load(SeqCst), model.requests().len()), (3, 2));
@@ -397,9 +397,9 @@ async fn a_tool_that_never_returns_is_an_error_for_the_model_or_for_the_run() {
         tree(vec![hangs])
     };
     let model = ScriptedModel::new().call("hangs", json!({})).text("sorry");
-    let told = events(&model, &hangs(1)).await;
+    let events = events(&model, &hangs(1)).await;
     let error = "`hangs` gave no result in 20s, its `timeout` (after 2 attempts)";
-    assert_eq!(responses(&told[1]), [json!({"hangs": {"error": error}})]);
+    assert_eq!(responses(&events[1]), [json!({"hangs": {"error": error}})]);
     let strict = RunConfig::new().tool_errors_end_run(true);
     let model = ScriptedModel::new().call("hangs", json!({}));
     let strict: Runner = Runner::builder().model(model).config(strict).build().unwrap();
@@ -413,7 +413,7 @@ async fn a_tool_that_never_returns_is_an_error_for_the_model_or_for_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_pass_is_not_tried_again() {
+async fn permanent_tool_errors_are_not_retried() {
     let calls = Arc::new(AtomicU32::new(0));
     let fails = |name, error: fn() -> ToolError| {
         let calls = calls.clone();
@@ -434,7 +434,7 @@ async fn what_cannot_pass_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_timeout_of_a_tool_does_not_count_the_time_of_the_consumer() {
+async fn the_timeout_of_a_tool_excludes_the_time_of_the_consumer() {
     let mut steps = tool("steps", |_, _| {
         Box::pin(async {
             for _ in 0..3 {

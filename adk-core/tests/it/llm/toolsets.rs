@@ -1,4 +1,4 @@
-//! Toolsets: tools that are known at run time only.
+//! Toolsets: tools that are known only at run time.
 
 use super::journal::Journal;
 use super::*;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 type Make = dyn Fn(&ReadonlyContext) -> Result<Vec<Arc<dyn DynTool>>> + Send + Sync;
 
-/// Gives what a closure makes.
+/// A toolset whose tools a closure makes.
 struct Made {
     make: Box<Make>,
     refuses: bool,
@@ -52,7 +52,7 @@ fn tree(toolset: impl Toolset) -> Tree {
 }
 
 #[tokio::test]
-async fn the_tools_are_those_of_the_context_and_change_after_a_round() {
+async fn tools_depend_on_the_context_and_change_after_a_round() {
     let toolset = makes(|cx| {
         assert_eq!(cx.agent_name(), "a");
         let mut tools: Vec<Arc<dyn DynTool>> = vec![Arc::new(tool("unlock", |_, cx| {
@@ -75,7 +75,7 @@ async fn the_tools_are_those_of_the_context_and_change_after_a_round() {
 }
 
 #[tokio::test]
-async fn what_no_check_has_seen_is_refused_before_the_model_call() {
+async fn unchecked_tools_are_refused_before_the_model_call() {
     let reviewer = || LlmAgent::builder("reviewer").description("Reviews.").build().unwrap();
     let cases: [(Made, &str); 7] = [
         (offers(|| gives("transfer_to_agent", json!(1))), "tool-reserved"),
@@ -112,7 +112,7 @@ async fn what_no_check_has_seen_is_refused_before_the_model_call() {
 }
 
 #[tokio::test]
-async fn a_toolset_that_gives_nothing_fails_the_run_and_may_refuse_it_before() {
+async fn a_failing_toolset_fails_the_run_or_refuses_its_start() {
     let gone = makes(|_| Err(Error::new(ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "it is gone")));
     let model = ScriptedModel::new().text("never");
     let error = failure(&model, &tree(gone)).await;
@@ -129,7 +129,7 @@ async fn a_toolset_that_gives_nothing_fails_the_run_and_may_refuse_it_before() {
 }
 
 #[tokio::test]
-async fn a_declaration_has_to_allow_it_and_bounds_count_on_it() {
+async fn a_toolset_must_be_declared_because_bounds_rely_on_it() {
     agent!(Closed = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "a")));
     let mut agent = llm::<Closed>();
     agent.add_toolset(offers(|| gives("t", json!(1))));
@@ -144,7 +144,7 @@ async fn a_declaration_has_to_allow_it_and_bounds_count_on_it() {
 }
 
 #[tokio::test]
-async fn a_resumed_run_has_the_tools_that_it_had_and_repeats_no_call() {
+async fn a_resumed_run_keeps_its_tools_and_repeats_no_call() {
     let (calls, listed) = (Arc::new(AtomicU32::new(0)), Arc::new(Mutex::new(vec!["read", "write"])));
     let tree = || {
         let (calls, listed) = (calls.clone(), listed.clone());
@@ -176,14 +176,14 @@ async fn a_resumed_run_has_the_tools_that_it_had_and_repeats_no_call() {
     drop(stream);
     assert_eq!(calls.load(SeqCst), 2);
 
-    // Meanwhile the server offers other tools.
+    // The server now offers other tools.
     *listed.lock().unwrap() = vec!["write", "new"];
     let model = ScriptedModel::new().call("read", json!({})).text("done");
     let resumed = tree();
     let (events, error) = drive(&runner(&model), &resumed).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(calls.load(SeqCst), 2, "recorded calls are answered from the record");
-    assert_eq!(names(&model, 0), ["own", "write", "new"], "the next round asks anew");
+    assert_eq!(calls.load(SeqCst), 2, "recorded calls are replayed");
+    assert_eq!(names(&model, 0), ["own", "write", "new"], "the next request lists the new tools");
     let answers: Vec<_> = events.iter().flat_map(|event| event.function_responses()).collect();
     assert_eq!(answers[0].response["result"], "done");
     assert!(answers[2].response["error"].as_str().unwrap().contains("no tool with that name"));

@@ -1,4 +1,4 @@
-//! Agents that hand over to each other: who may, who goes on, how often, and what is written.
+//! Handovers between agents: permissions, the receiving agent, limits, and written keys.
 
 use super::*;
 use crate::support::{Tree, by, repeat, run, say};
@@ -30,7 +30,7 @@ fn places(events: &[Arc<Event>]) -> Vec<String> {
     all
 }
 
-/// The names that the tool offers in a request.
+/// Returns the names that the transfer tool offers in a request.
 fn offered(model: &ScriptedModel, agent: &str, call: usize) -> Value {
     let requests = model.requests_of(agent);
     let tool = requests[call].tools.iter().find(|tool| tool.name == "transfer_to_agent");
@@ -38,7 +38,7 @@ fn offered(model: &ScriptedModel, agent: &str, call: usize) -> Value {
 }
 
 #[tokio::test]
-async fn the_target_goes_on_below_who_handed_over_and_the_workflow_behind_it() {
+async fn the_target_runs_below_its_sender_and_the_workflow_continues() {
     let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("billing"));
     let model = model.on("billing").text("It is paid.");
     let events = events(&model, &desk()).await;
@@ -51,18 +51,18 @@ async fn the_target_goes_on_below_who_handed_over_and_the_workflow_behind_it() {
     assert_eq!((&*events[2].author, events[2].text().as_str()), ("billing", "It is paid."));
     assert_eq!(offered(&model, "triage", 0), json!(["billing", "tech"]));
     assert_eq!(offered(&model, "billing", 0), json!(["triage", "tech"]), "its parent, then its peers");
-    let told = &model.requests_of("triage")[0].system_instruction;
-    assert!(told.contains("- `billing`: Knows invoices.\n- `tech`: Knows machines."), "{told}");
-    assert!(!told.contains("your parent"), "{told}");
-    let told = &model.requests_of("billing")[0].system_instruction;
-    assert!(told.contains("hand over to `triage`, your parent"), "{told}");
+    let instruction = &model.requests_of("triage")[0].system_instruction;
+    assert!(instruction.contains("- `billing`: Knows invoices.\n- `tech`: Knows machines."), "{instruction}");
+    assert!(!instruction.contains("your parent"), "{instruction}");
+    let instruction = &model.requests_of("billing")[0].system_instruction;
+    assert!(instruction.contains("hand over to `triage`, your parent"), "{instruction}");
     assert!(
         model.requests_of("billing")[0].info.handed_over && !model.requests_of("triage")[0].info.handed_over
     );
 }
 
 #[tokio::test]
-async fn who_is_handed_back_to_has_another_turn_of_its_own_number() {
+async fn an_agent_that_is_handed_back_to_gets_a_new_turn_number() {
     let model = ScriptedModel::new()
         .on("triage")
         .call("transfer_to_agent", to("billing"))
@@ -81,7 +81,7 @@ async fn who_is_handed_back_to_has_another_turn_of_its_own_number() {
 }
 
 #[tokio::test]
-async fn who_may_not_hand_on_has_no_tool_for_it() {
+async fn an_agent_that_may_not_hand_over_has_no_transfer_tool() {
     let tree = Tree::new("desk", vec![run(llm::<Triage>())]).target(llm::<Billing>()).target(llm::<Lonely>());
     let model =
         ScriptedModel::new().on("triage").call("transfer_to_agent", to("tech")).on("tech").text("No.");
@@ -91,7 +91,7 @@ async fn who_may_not_hand_on_has_no_tool_for_it() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_none_is_told_to_the_model_with_those_that_are() {
+async fn an_unknown_name_is_reported_to_the_model_with_the_known_ones() {
     let model = ScriptedModel::new()
         .on("triage")
         .call("transfer_to_agent", to("ghost"))
@@ -106,7 +106,7 @@ async fn a_name_that_is_none_is_told_to_the_model_with_those_that_are() {
 }
 
 #[tokio::test]
-async fn as_in_adk_a_name_that_is_none_fails_the_run_behind_its_event() {
+async fn as_in_adk_an_unknown_name_fails_the_run_after_its_event() {
     let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("ghost"));
     let config = RunConfig::new().transfer_errors_end_run(true);
     let runner: Runner = Runner::builder().model(model).config(config).build().unwrap();
@@ -144,7 +144,7 @@ async fn a_tool_hands_over_by_its_actions() {
     let error = failure(&model, &with("nobody")).await;
     assert!(error.kind() == ErrorKind::Transfer && error.to_string().contains("`nobody`"), "{error}");
 
-    // An agent that has nobody to hand over to.
+    // This agent has no handover target.
     let mut alone = llm::<Billing>();
     alone.add_tool(over("tech"));
     let model = ScriptedModel::new().call("over", json!({}));
@@ -158,7 +158,7 @@ agent!(Top = LlmDecl::new(meta("top").transfer(&[&MID])));
 agent!(Mid = LlmDecl::new(MID));
 
 #[tokio::test]
-async fn over_two_levels_and_out_of_the_loop_around() {
+async fn a_handover_crosses_two_levels_and_leaves_the_loop() {
     agent!(Exits = LlmDecl::new(LEAF.may_exit(true)).tools(|| vec![Arc::new(super::exit_loop())]));
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![run(llm::<Top>()), run(say("b"))])])
         .target(llm::<Mid>())
@@ -175,12 +175,12 @@ async fn over_two_levels_and_out_of_the_loop_around() {
     assert_eq!(last.to_string(), "w/lp");
     let LoopEndReason::Escalated { by } = reason else { panic!("{reason:?}") };
     assert_eq!(by.to_string(), "w/lp#1/top/mid/leaf");
-    assert_eq!(offered(&model, "mid", 0), json!(["leaf", "top"]), "those below it, then its parent");
+    assert_eq!(offered(&model, "mid", 0), json!(["leaf", "top"]), "its subagents, then its parent");
     assert_eq!(offered(&model, "leaf", 0), json!(["mid"]));
 }
 
 #[tokio::test]
-async fn the_key_is_written_by_who_goes_on() {
+async fn the_target_writes_the_key() {
     agent!(
         Asks = LlmDecl::new(meta("triage").transfer(&[&BILLING, &TECH]).writes(KEY))
             .output(OutputKey::text("answer"))
@@ -191,7 +191,7 @@ async fn the_key_is_written_by_who_goes_on() {
     let events = events(&model.on("billing").text("Paid."), &tree()).await;
     assert_eq!(delta(events.last().unwrap()), json!({"answer": "Paid."}));
 
-    // Who goes on without a key of its own leaves it, and who declares it has to write it.
+    // A target without a key leaves the key alone; a target that declares it must write it.
     let model =
         ScriptedModel::new().on("triage").call("transfer_to_agent", to("tech")).on("tech").text("Hm.");
     assert!(drive(&runner(&model), &tree()).await.1.is_none());
@@ -202,8 +202,8 @@ async fn the_key_is_written_by_who_goes_on() {
 }
 
 #[tokio::test]
-async fn model_calls_are_counted_over_all_turns_at_one_place() {
-    // One call each is what `bounds` counts for targets without tools.
+async fn model_calls_are_counted_over_all_turns_of_an_agent() {
+    // `bounds` counts one call each for targets without tools.
     const ONE: AgentMeta<'static> = BILLING.max_turns(Some(1));
     const DESK: AgentMeta<'static> = meta("triage").transfer(&[&ONE, &TECH]).max_turns(Some(2));
     agent!(Twice = LlmDecl::new(DESK).max_turns(2));
@@ -216,8 +216,12 @@ async fn model_calls_are_counted_over_all_turns_at_one_place() {
         .on("billing")
         .call("transfer_to_agent", to("triage"));
     let error = failure(&model, &tree()).await;
-    assert_eq!(offered(&model, "triage", 1), json!(["tech"]), "who has made its calls is not offered");
-    assert_eq!(error.kind(), ErrorKind::TurnsExceeded, "and the model was told so: {error}");
+    assert_eq!(
+        offered(&model, "triage", 1),
+        json!(["tech"]),
+        "an agent without remaining calls is not offered"
+    );
+    assert_eq!(error.kind(), ErrorKind::TurnsExceeded, "the limit is in effect: {error}");
 
     let model = ScriptedModel::new()
         .on("triage")
@@ -227,9 +231,9 @@ async fn model_calls_are_counted_over_all_turns_at_one_place() {
         .call("transfer_to_agent", to("triage"))
         .text("By myself.");
     assert!(drive(&runner(&model), &tree()).await.1.is_none());
-    assert_eq!(offered(&model, "tech", 1), json!(["billing"]), "its parent has made its calls");
+    assert_eq!(offered(&model, "tech", 1), json!(["billing"]), "the parent has no remaining calls");
 
-    // As in ADK, each turn begins anew.
+    // As in ADK, each turn starts with a new count.
     let model = ScriptedModel::new()
         .on("triage")
         .call("transfer_to_agent", to("billing"))
@@ -246,7 +250,7 @@ async fn model_calls_are_counted_over_all_turns_at_one_place() {
 }
 
 #[tokio::test]
-async fn any_agent_can_be_handed_over_to_and_ends_the_turn() {
+async fn any_agent_may_be_a_target_and_ends_the_turn() {
     const SHOUT: AgentMeta<'static> = AgentMeta::custom("shout");
     const NESTED: AgentMeta<'static> = AgentMeta::new(AgentKind::Workflow, "nested");
     agent!(Desk = LlmDecl::new(meta("triage").transfer(&[&SHOUT, &NESTED])));
@@ -267,11 +271,11 @@ async fn any_agent_can_be_handed_over_to_and_ends_the_turn() {
     let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("nested"));
     let said = events(&model, &tree()).await;
     assert_eq!(places(&said), ["desk/triage", "desk/triage/nested/inner", "desk/after"]);
-    assert_eq!(said[2].author, "nested::inner", "names inside of it are its own");
+    assert_eq!(said[2].author, "nested::inner", "names inside the workflow are qualified");
 }
 
 #[tokio::test]
-async fn those_below_have_the_model_of_who_is_above_them() {
+async fn targets_inherit_the_model_of_their_parent() {
     let model =
         ScriptedModel::new().on("triage").call("transfer_to_agent", to("tech")).on("tech").text("Here.");
     let tree = |own: bool| {
@@ -292,7 +296,7 @@ async fn those_below_have_the_model_of_who_is_above_them() {
 }
 
 #[tokio::test]
-async fn handing_over_while_streaming_tells_pieces_of_both_and_stores_wholes() {
+async fn a_streaming_handover_delivers_pieces_of_both_and_stores_complete_answers() {
     let reply = adk_core::testing::Reply::new;
     let call = reply().text("One moment.").call("transfer_to_agent", to("billing"));
     let model = ScriptedModel::new()
@@ -304,12 +308,12 @@ async fn handing_over_while_streaming_tells_pieces_of_both_and_stores_wholes() {
     let session = runner.session("u", "s");
     let (events, error) = collect(&mut session.run(&tree, "go").stream()).await;
     assert!(error.is_none(), "{error:?}");
-    let told: Vec<_> = events
+    let lines: Vec<_> = events
         .iter()
         .map(|event| format!("{}{}: {}", if event.partial { "~" } else { "" }, event.path, event.text()))
         .collect();
     assert_eq!(
-        told,
+        lines,
         [
             "~desk/triage: One ",
             "~desk/triage: moment.",
@@ -323,6 +327,6 @@ async fn handing_over_while_streaming_tells_pieces_of_both_and_stores_wholes() {
     );
     assert!(events.iter().all(|event| !event.partial || event.function_calls().next().is_none()));
     let stored = session.open().await.unwrap();
-    assert_eq!(stored.len(), 5, "the user's event, and each whole");
+    assert_eq!(stored.len(), 5, "the user's event and each complete answer");
     assert!(stored.events().all(|event| !event.partial));
 }

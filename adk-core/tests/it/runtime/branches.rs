@@ -1,10 +1,10 @@
-//! Branches that run at the same time.
+//! Concurrent branches.
 
 use super::*;
 
 #[tokio::test]
-async fn branches_have_names_and_see_what_is_theirs() {
-    fn seen(cx: &Context) -> String {
+async fn branches_have_names_and_see_their_own_events() {
+    fn visible_authors(cx: &Context) -> String {
         let all: Vec<_> = cx.history().iter().map(|event| event.author.to_string()).collect();
         all.join(",")
     }
@@ -12,7 +12,7 @@ async fn branches_have_names_and_see_what_is_theirs() {
         by(name, |cx| {
             Box::pin(async move {
                 cx.emit(Event::new().with_text("first")).await?;
-                let text = seen(cx);
+                let text = visible_authors(cx);
                 cx.emit(Event::new().with_text(text)).await?;
                 Ok(Flow::Continue)
             })
@@ -41,7 +41,7 @@ async fn branches_have_names_and_see_what_is_theirs() {
 }
 
 #[tokio::test]
-async fn the_first_error_cancels_the_siblings_and_what_was_committed_is_delivered() {
+async fn the_first_error_cancels_siblings_and_committed_events_are_delivered() {
     let slow = by("slow", |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_text("one")).await?;
@@ -60,7 +60,7 @@ async fn the_first_error_cancels_the_siblings_and_what_was_committed_is_delivere
 }
 
 #[tokio::test]
-async fn an_exit_in_a_branch_cancels_the_siblings_and_ends_the_loop_around() {
+async fn an_exit_in_a_branch_cancels_siblings_and_ends_the_loop() {
     let slow = by("slow", |_| Box::pin(std::future::pending()));
     let tree =
         Tree::new("w", vec![repeat("l", None, vec![parallel("p", vec![run(slow), run(exit("stop"))])])]);

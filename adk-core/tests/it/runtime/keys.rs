@@ -1,9 +1,9 @@
-//! What is read and written.
+//! Reads and writes of state keys.
 
 use super::*;
 
 #[tokio::test]
-async fn a_nested_workflow_has_keys_of_its_own() {
+async fn a_nested_workflow_has_its_own_keys() {
     let inner = Tree::with_keys(
         "drafting",
         const { &[InputSpec::new("topic", "String", false), InputSpec::new("tone", "String", true)] },
@@ -58,7 +58,7 @@ async fn a_missing_input_of_a_nested_workflow_is_named() {
 }
 
 #[tokio::test]
-async fn what_an_agent_did_not_promise_is_an_error_that_names_it() {
+async fn broken_promises_are_errors_that_name_the_agent() {
     let mut secret = exit("secret");
     secret.meta = secret.meta.may_exit(false);
     let mut lazy = say("lazy");
@@ -113,13 +113,13 @@ async fn temp_keys_live_in_the_run_and_never_in_an_event() {
 }
 
 #[tokio::test]
-async fn what_was_set_is_committed_with_the_next_event_or_at_the_end() {
+async fn set_keys_are_committed_with_the_next_event_or_at_the_end() {
     let tree = Tree::new(
         "w",
         vec![run(by("a", |cx| {
             Box::pin(async move {
                 cx.state().set("k", 1)?;
-                assert_eq!(cx.state().get::<i32>("k")?, Some(1), "its own writes are seen at once");
+                assert_eq!(cx.state().get::<i32>("k")?, Some(1), "an agent sees its own writes at once");
                 cx.emit(Event::new().with_text("x").with_state("m", 2)).await?;
                 cx.artifacts().save("a.txt", Part::text("v0")).await?;
                 cx.artifacts().save("a.txt", Part::text("v1")).await?;

@@ -1,9 +1,9 @@
-//! Loops and what ends them.
+//! Loops and the reasons for their end.
 
 use super::*;
 
 #[tokio::test]
-async fn a_loop_repeats_and_tells_round_iteration_and_reason() {
+async fn a_loop_reports_round_iteration_and_reason() {
     let tree = Tree::new(
         "writing",
         vec![run(say("writer")), repeat("refinement", Some(2), vec![run(say("critic"))])],
@@ -30,7 +30,7 @@ async fn a_loop_repeats_and_tells_round_iteration_and_reason() {
 }
 
 #[tokio::test]
-async fn an_exit_ends_the_innermost_loop_alone() {
+async fn an_exit_ends_only_the_innermost_loop() {
     let inner = repeat("inner", Some(9), vec![sequence("both", vec![run(exit("stop")), run(say("never"))])]);
     let tree = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("after"))])]);
     assert_eq!(
@@ -91,7 +91,7 @@ async fn break_and_until_end_loops() {
 }
 
 #[tokio::test]
-async fn an_until_that_is_no_bool_says_so() {
+async fn an_until_that_is_not_a_bool_is_reported() {
     let tree = || Tree::new("w", vec![until("l", "done", vec![run(say("a"))])]);
     let error = runner().run(&tree(), "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyMissing);
@@ -110,7 +110,7 @@ async fn an_until_that_is_no_bool_says_so() {
 }
 
 #[tokio::test]
-async fn an_escalate_that_is_emitted_counts_as_exit_also_on_a_partial_event() {
+async fn an_emitted_escalate_is_an_exit_even_on_a_partial_event() {
     for partial in [false, true] {
         let quiet = by("quiet", move |cx| {
             Box::pin(async move {

@@ -1,4 +1,4 @@
-//! The runtime contract, over trees wired by hand.
+//! The contract of the runtime, tested on trees wired by hand.
 
 mod branches;
 mod keys;
@@ -20,7 +20,7 @@ fn runner() -> Runner {
     Runner::builder().build().unwrap()
 }
 
-/// Paths of all events but the user's, then the error if there was one.
+/// Returns the paths of all events but the user's, then the error, if any.
 async fn paths(tree: &Tree) -> Vec<String> {
     let runner = runner();
     let mut stream = runner.run(tree, "go").stream();

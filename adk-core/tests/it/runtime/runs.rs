@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn an_agent_goes_on_when_its_event_was_taken() {
+async fn an_agent_continues_after_its_event_was_read() {
     static EMITTED: AtomicUsize = AtomicUsize::new(0);
     let tree = Tree::new(
         "w",
@@ -23,16 +23,16 @@ async fn an_agent_goes_on_when_its_event_was_taken() {
     let mut stream = handle.run(&tree, "go").stream();
     stream.next().await.unwrap().unwrap();
     stream.next().await.unwrap().unwrap();
-    assert_eq!(EMITTED.load(SeqCst), 0, "the first event is not taken before the reader comes back");
+    assert_eq!(EMITTED.load(SeqCst), 0, "the agent waits until the reader polls again");
     stream.next().await.unwrap().unwrap();
     assert_eq!(EMITTED.load(SeqCst), 1);
     drop(stream);
     assert_eq!(EMITTED.load(SeqCst), 1, "dropping the stream cancels");
-    assert_eq!(handle.open().await.unwrap().len(), 3, "what was committed stays");
+    assert_eq!(handle.open().await.unwrap().len(), 3, "committed events stay");
 }
 
 #[tokio::test]
-async fn a_run_pauses_when_all_that_is_left_waits() {
+async fn a_run_pauses_when_all_remaining_parts_wait() {
     let waits = by("waits", |cx| {
         Box::pin(async move {
             let yes: bool = cx.wait("decision").await?;
@@ -68,7 +68,7 @@ async fn steps_are_joined_in_any_order() {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_over_runs_and_the_user_may_send_more_than_text() {
+async fn a_session_spans_runs_and_messages_may_have_other_parts() {
     let tree = Tree::new("w", vec![run(say("a"))]);
     let runner = runner();
     let handle = runner.session("u1", "s1");
@@ -119,7 +119,7 @@ async fn a_stream_can_be_spawned_and_many_runs_share_one_workflow() {
 }
 
 #[tokio::test]
-async fn runs_are_spawned_and_joined_as_any_future() {
+async fn runs_are_spawned_and_joined_like_other_futures() {
     let tree = Arc::new(Tree::new("w", vec![run(say("a"))]));
     let runner = runner();
     let spawned = tokio::spawn(runner.run(tree.clone(), "go"));
@@ -135,7 +135,7 @@ async fn runs_are_spawned_and_joined_as_any_future() {
 }
 
 #[tokio::test]
-async fn an_end_is_an_end() {
+async fn a_finished_stream_stays_finished() {
     let tree = Tree::new("w", vec![run(say("a"))]);
     let mut stream = runner().run(&tree, "go").stream();
     assert!(matches!(stream.end(), RunEnd::Running));
@@ -157,7 +157,7 @@ async fn an_empty_message_is_refused_before_anything_is_stored() {
     assert!(handle.open().await.unwrap().is_empty());
 }
 
-/// An agent that never ends, after one event.
+/// Builds a tree with an agent that never ends after its one event.
 fn hangs() -> Tree {
     let forever = by("forever", |cx| {
         Box::pin(async move {
@@ -169,7 +169,7 @@ fn hangs() -> Tree {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_ends_at_its_deadline_and_keeps_what_it_has() {
+async fn a_run_ends_at_its_deadline_and_keeps_its_events() {
     let config = RunConfig::new().deadline(std::time::Duration::from_secs(300));
     let runner: Runner = Runner::builder().config(config).build().unwrap();
     let (tree, handle) = (hangs(), runner.session("u", "s"));
@@ -180,7 +180,7 @@ async fn a_run_ends_at_its_deadline_and_keeps_what_it_has() {
     assert!(!error.is_retryable());
     let session = handle.open().await.unwrap();
     assert_eq!((session.len(), session.get("seen")), (3, Some(json!(true).into())));
-    // One that is in time is not touched, nor one whose deadline no clock can hold.
+    // A run in time is unaffected, and so is one whose deadline overflows the clock.
     let quick = Tree::new("w", vec![run(say("a"))]);
     runner.run(&quick, "go").await.unwrap();
     let never = RunConfig::new().deadline(std::time::Duration::MAX);
@@ -196,7 +196,7 @@ async fn a_deadline_counts_from_the_first_start() {
         })
     });
     let tree = Tree::new("w", vec![run(waits)]);
-    // It waits before the clock of the test has moved, and goes on when real time has.
+    // The run waits before the test clock moves, and continues after real time has passed.
     let config = RunConfig::new().deadline(std::time::Duration::from_nanos(1));
     let runner: Runner =
         Runner::builder().engine(adk_core::engine::MemoryJournal::new()).config(config).build().unwrap();

@@ -1,4 +1,4 @@
-//! Makes workflows of programs: agents, tools and models that the [`Stage`] counts.
+//! Builds workflows from programs: agents, tools and models whose calls the [`Stage`] counts.
 
 use super::super::{self as trees, Tree};
 use super::program::{AgentVersion, Confirm, Hooks, Node, Program, ToolVersion, Version};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// How errors begin that the script wants.
+/// The prefix of errors that the script requests.
 pub const FAILURE: &str = "as the script says";
 
 const ATTEMPTS: Attempts = {
@@ -26,18 +26,18 @@ const ATTEMPTS: Attempts = {
     attempts
 };
 
-/// The workflow of a version.
+/// Builds the workflow of a version.
 pub fn tree(program: &Program, version: &Version, stage: &Stage) -> Tree {
     named("w", program, version, stage)
 }
 
-/// The same with a name of its own.
+/// Builds the workflow under another name.
 pub fn named(workflow: &str, program: &Program, version: &Version, stage: &Stage) -> Tree {
     let maker = Maker { program, version, stage };
     Tree::new(name(workflow.to_owned()), maker.nodes(&program.body)).lets("items", json!(["a", "b", "c"]))
 }
 
-/// A text that lives as long as the test, once for all programs.
+/// Leaks a text once for all programs.
 fn name(text: String) -> &'static str {
     static ALL: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
     let mut all = ALL.lock().unwrap();
@@ -106,7 +106,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A function that makes calls, and fails in the first round of a block if it is to fail.
+    /// Makes a function that makes calls. If `fails`, it fails in the first round of a block.
     fn work(&self, number: usize, steps: usize, fails: bool) -> trees::By {
         let stage = self.stage.clone();
         trees::by(name(format!("work_{number}")), move |cx| {
@@ -179,9 +179,9 @@ impl Maker<'_> {
                 format!("{text} This is a function.")
             });
         }
-        let shown =
+        let responses =
             ["{artifact.terms.txt?}", "{artifact.more.txt?}"].into_iter().take(version.artifacts as usize);
-        Instruction::from(shown.fold(text, |text, artifact| format!("{text} {artifact}")))
+        Instruction::from(responses.fold(text, |text, artifact| format!("{text} {artifact}")))
     }
 
     fn by(&self) -> Option<AnsweredBy> {
@@ -216,7 +216,7 @@ impl Maker<'_> {
     }
 }
 
-/// What a tool returns.
+/// Returns the result of a tool.
 pub fn did(tool: &str, args: &Map<String, Value>) -> String {
     format!("{tool} {}", args.get("n").unwrap_or(&Value::Null))
 }
@@ -229,7 +229,7 @@ async fn audits_tool(cx: &mut CallbackContext, _: &mut FunctionCall) -> Result<(
     cx.step("audit", async { Ok(1) }).await.map(|_: u32| ())
 }
 
-/// A plugin that looks, or makes recorded calls.
+/// A plugin that only observes, or makes recorded calls.
 pub struct Audit(pub Hooks, pub Stage);
 
 impl Audit {
@@ -282,15 +282,15 @@ impl Toolset for Offers {
     }
 }
 
-/// What a model says when it is asked for a summary.
+/// The reply of a model to a summary request.
 const SUMMARY: &str = "They worked.";
 
-/// Says what the script of its agent says.
+/// A model that replies with the script of its agent.
 struct Scripted {
     name: String,
     script: Arc<[Vec<super::program::Call>]>,
     fails: Option<u32>,
-    /// Whether it compares what it is shown. After a summary, answers of tools are not shown.
+    /// Whether it checks the results in its requests. After a summary, requests contain no results.
     looks: bool,
     stage: Stage,
 }
@@ -314,7 +314,7 @@ impl Scripted {
         }
     }
 
-    /// Notes the parts of a request that a change of the program may change.
+    /// Records the parts of a request that a change of the program may affect.
     fn give(&self, request: &ModelRequest) {
         let tools: Vec<_> = request.tools.iter().map(|tool| &*tool.name).collect();
         let has_summary = request.contents.iter().any(|content| content.text().contains(SUMMARY));
@@ -323,14 +323,15 @@ impl Scripted {
         self.stage.give(format!("{}: {instruction} {tools:?}, after {contents}", self.name));
     }
 
-    /// The answers to the calls of the last reply are the last that it is shown.
+    /// Checks that the request ends with the results of the last calls.
     fn look(&self, request: &ModelRequest, calls: &[super::program::Call]) {
-        let shown: Vec<_> = request.contents.iter().flat_map(Content::function_responses).collect();
-        let last = shown[shown.len().saturating_sub(calls.len())..].iter().map(|answer| &*answer.name);
+        let responses: Vec<_> = request.contents.iter().flat_map(Content::function_responses).collect();
+        let last =
+            responses[responses.len().saturating_sub(calls.len())..].iter().map(|answer| &*answer.name);
         if !last.eq(calls.iter().map(|call| call.tool)) {
-            let names: Vec<_> = shown.iter().map(|answer| &*answer.name).collect();
+            let names: Vec<_> = responses.iter().map(|answer| &*answer.name).collect();
             self.stage
-                .fault(&format!("{} was shown answers of {names:?}, after {calls:?}", request.info.path));
+                .fault(&format!("{} received results of {names:?}, after {calls:?}", request.info.path));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Stopping`]: an engine whose process stops where its [`Stage`] says so.
+//! [`Stopping`]: an engine whose process stops at a point chosen by its [`Stage`].
 
 use super::stage::{STEP, Stage};
 use adk_core::engine::{
@@ -11,8 +11,8 @@ use adk_core::session::Location;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 
-/// A store with points before and after each commit, before a call, between a call and its record, and after it, before
-/// and after each answer, and before a run is claimed or closed.
+/// A store with stop points: before and after each commit, before a call, between a call and its
+/// record, after the record, before and after each answer, and before a run is claimed or closed.
 #[derive(Clone)]
 pub struct Stopping<E> {
     inner: E,
@@ -25,7 +25,7 @@ impl<E: Engine> Stopping<E> {
     }
 
     fn runs_of(&self) -> &dyn RunRegistry {
-        self.inner.registry().expect("it keeps runs")
+        self.inner.registry().expect("the engine has a run registry")
     }
 }
 
@@ -160,8 +160,8 @@ impl<E: Engine> RunRegistry for Stopping<E> {
     }
 }
 
-/// Questions of a run, as any process reads them.
+/// Returns the open questions of a run.
 pub async fn waits_of(engine: &impl Engine, run: RunId) -> Vec<Waiting> {
-    let waits = engine.waits().expect("it keeps waits");
+    let waits = engine.waits().expect("the engine has a wait registry");
     waits.waiting("app", &RunFilter::of_run(run)).await.unwrap()
 }

@@ -1,14 +1,15 @@
-//! Grows random programs and random changes of them.
+//! Random programs and random changes of them.
 
 use super::program::{
     AgentVersion, Call, Change, Confirm, Hooks, Node, OFFERED, Program, TOOLS, ToolVersion, Version,
 };
 use super::random::Random;
 
-/// The most steps of a program that are no blocks.
+/// The maximum number of leaf steps of a program.
 const LEAVES: u64 = 3;
 
-/// The program of a seed, with so many versions. Each is made of the one before it by one to three of these changes.
+/// Grows the program of a seed with `versions` versions. Each version differs from the previous one
+/// by one to three of these changes.
 pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
     let mut grower = Grower { random: Random::new(seed), scripts: Vec::new(), blocks: 0, steps: 0 };
     let leaves = 1 + grower.random.below(LEAVES);
@@ -98,7 +99,7 @@ impl Grower {
         Node::Work { number: self.steps, steps: 1 + self.random.below(2) as usize, fails }
     }
 
-    /// One to three replies with one to three calls each.
+    /// Grows one to three replies with one to three calls each.
     fn script(&mut self) -> Vec<Vec<Call>> {
         let mut number = 0;
         let replies = 1 + self.random.below(3);
@@ -108,7 +109,7 @@ impl Grower {
             let reply = (0..calls).map(|_| {
                 number += 1;
                 let random = &mut self.random;
-                let tool = if random.one_in(8) { random.of(&OFFERED) } else { random.of(&TOOLS) };
+                let tool = if random.one_in(8) { random.choose(&OFFERED) } else { random.choose(&TOOLS) };
                 Call { tool, number }
             });
             script.push(reply.collect());
@@ -117,13 +118,13 @@ impl Grower {
     }
 }
 
-/// An agent with most of the tools that its model calls.
+/// Grows an agent with most of the tools that its model calls.
 fn agent(script: &[Vec<Call>], random: &mut Random) -> AgentVersion {
     let mut agent = AgentVersion::default();
     for name in TOOLS {
         let is_called = script.iter().flatten().any(|call| call.tool == name);
         if is_called && !random.one_in(5) || !is_called && random.one_in(6) {
-            let confirm = *random.of(&[Confirm::Never, Confirm::Never, Confirm::Always, Confirm::Even]);
+            let confirm = *random.choose(&[Confirm::Never, Confirm::Never, Confirm::Always, Confirm::Even]);
             let long_running = confirm == Confirm::Never && random.one_in(8);
             agent.tools.push(ToolVersion { name, confirm, long_running });
         }
@@ -146,11 +147,11 @@ fn toolset(random: &mut Random) -> Vec<ToolVersion> {
 }
 
 fn hooks(n: u64, random: &mut Random) -> Hooks {
-    if random.one_in(n) { *random.of(&[Hooks::Logs, Hooks::Steps]) } else { Hooks::None }
+    if random.one_in(n) { *random.choose(&[Hooks::Logs, Hooks::Steps]) } else { Hooks::None }
 }
 
 fn concurrency(random: &mut Random) -> Option<u32> {
-    *random.of(&[None, Some(1), Some(2)])
+    *random.choose(&[None, Some(1), Some(2)])
 }
 
 fn failing(scripts: &[Vec<Vec<Call>>], random: &mut Random) -> Option<(usize, u32)> {
@@ -173,7 +174,7 @@ fn change(program: &mut Program, kinds: &[Change], random: &mut Random) {
     program.changes.push(made);
 }
 
-/// Makes a change somewhere. False where it changes nothing.
+/// Applies a change somewhere. Returns false if it has no effect.
 fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random: &mut Random) -> bool {
     match kind {
         Change::Plugin => {
@@ -240,14 +241,14 @@ fn confirm(agent: &mut AgentVersion, yes: bool, random: &mut Random) -> bool {
     let is_meant = |tool: &&mut ToolVersion| (tool.confirm == Confirm::Never) == yes && !tool.long_running;
     let mut meant: Vec<_> = agent.tools.iter_mut().filter(is_meant).collect();
     let Some(at) = below(meant.len(), random) else { return false };
-    let now = if yes { *random.of(&[Confirm::Always, Confirm::Even]) } else { Confirm::Never };
+    let now = if yes { *random.choose(&[Confirm::Always, Confirm::Even]) } else { Confirm::Never };
     meant[at].confirm = now;
     true
 }
 
 fn other(hooks: Hooks, random: &mut Random) -> Hooks {
     let others = [Hooks::None, Hooks::Logs, Hooks::Steps].into_iter().filter(|other| *other != hooks);
-    *random.of(&others.collect::<Vec<_>>())
+    *random.choose(&others.collect::<Vec<_>>())
 }
 
 fn below(len: usize, random: &mut Random) -> Option<usize> {

@@ -1,4 +1,5 @@
-//! Random programs whose processes are killed by the system, each of another version.
+//! Random programs whose processes are killed by the operating system, each process with another
+//! version.
 
 use super::super::survival::{Place, Random, Scratch, kill, start};
 use super::play::{Next, Play, Running, Shop, execute};
@@ -12,15 +13,15 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
-/// Programs are shorter than the runs that are killed elsewhere.
+/// The maximum delay of a kill. These programs are shorter than those of other kill tests.
 const PEACE: u64 = 8;
 
 fn play(stage: Stage, seed: u64) -> Play {
     Play::on(stage, grown(seed, &Change::ALL))
 }
 
-/// The program that is killed: one execution of a run.
-pub async fn go_on<S>(store: S)
+/// Executes a run once, in the process that is killed.
+pub async fn execute_once<S>(store: S)
 where
     S: Engine + SessionStore + ArtifactStore + MemoryService + Clone,
 {
@@ -32,7 +33,7 @@ where
         Err(_) => play.unlimited(),
     };
     stage.begin_process(usize::MAX);
-    let (shop, session) = (Shop::of(&store), setting("ADK_SESSION"));
+    let (shop, session) = (Shop::from_store(&store), setting("ADK_SESSION"));
     let key = SessionKey::new("app", "u", &*session);
     let there = shop.sessions.read(&key, &EventFilter::new()).await.unwrap();
     let run = there.and_then(|session| session.events.first().map(|event| event.invocation_id));
@@ -40,7 +41,7 @@ where
     execute(&shop, &session, &stage, &deployed, run).await;
 }
 
-/// Kills processes until there were so many kills. After each kill a later version goes on.
+/// Kills processes until `wanted` kills have happened. After each kill, a later version continues.
 pub async fn holds<P: Place>(place: &P, wanted: usize)
 where
     P::Store: ArtifactStore + MemoryService,
@@ -71,7 +72,7 @@ async fn run_is_killed<P: Place>(
 where
     P::Store: ArtifactStore + MemoryService,
 {
-    let shop = Shop::of(&place.open().await);
+    let shop = Shop::from_store(&place.open().await);
     let first = play(Stage::of_file(world), seed);
     let mut run = Running::new(&first, &shop, session);
     let (mut kills, mut version, mut is_unlimited) = (0_u32, 0, false);
@@ -80,7 +81,7 @@ where
         let mut id = None;
         if run.next(&mut id, &mut deployed).await? == Next::Ended {
             let last = play(Stage::of_file(world), seed);
-            let id = id.ok_or("no run has begun")?;
+            let id = id.ok_or("no run has started")?;
             return run.on(&last).judge(id).await.map(|_| kills);
         }
         is_unlimited |= deployed.is_same(&first.unlimited());
@@ -95,7 +96,7 @@ where
         let mut killer = None;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             if line.is_ok_and(|line| line == "begun") {
-                // A run that was killed often gets more time, so that it ends on a busy machine, too.
+                // After many kills a run gets more time, so that it also ends on a busy machine.
                 killer = Some(kill(&child, after() * (1 + kills / 4)));
             }
         }

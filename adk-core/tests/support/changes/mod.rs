@@ -1,11 +1,12 @@
-//! A run waits, is interrupted or fails, the program changes, and the run goes on: with random programs and random
-//! changes, on any store.
+//! Program changes during a run: a run waits, is interrupted or fails, the program changes, and the
+//! run continues. Programs and changes are random, and any store can be tested.
 //!
-//! A [`Program`] has versions. A [`History`] has processes, each of one version, and each stops at a point of its own. The
-//! [`Stage`](stage::Stage) counts the calls of models, tools and functions without asking the store: a call that is
-//! recorded is not made again, and one that was in flight when its process stopped is made once more.
+//! A [`Program`] has versions. A [`History`] has processes, each of one version, and each stops at
+//! its own point. The [`Stage`](stage::Stage) counts the calls of models, tools and functions
+//! independently of the store: a recorded call is not repeated, and a call in flight when its
+//! process stopped is made once more.
 //!
-//! `ADK_CHANGES=2000` is how many programs there are, `ADK_CHANGES_SEED=7` the seed of the first, and
+//! `ADK_CHANGES=2000` sets the number of programs, `ADK_CHANGES_SEED=7` the first seed, and
 //! `ADK_CHANGES_KIND=ToolAdded` the only kind of change.
 
 pub mod build;
@@ -27,21 +28,21 @@ use random::Random;
 use std::fmt::Write as _;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// The versions of each program.
+/// The number of versions of each program.
 pub const VERSIONS: usize = 4;
 
-/// How a store is tried.
+/// The settings of a test of one store.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// The changes from version to version are of these kinds.
+    /// The kinds of changes between versions.
     pub changes: &'static [Change],
-    /// The programs, where `ADK_CHANGES` does not say it.
+    /// The number of programs, unless `ADK_CHANGES` sets it.
     pub programs: u64,
-    /// The most histories of each program in which processes stop at points.
+    /// The maximum number of histories of each program whose processes stop at points.
     pub stops: usize,
 }
 
-/// A program that fails, as small as it could be made.
+/// A failing program and its smallest form.
 #[derive(Debug)]
 pub struct Failure {
     pub seed: u64,
@@ -50,8 +51,8 @@ pub struct Failure {
     pub why: String,
 }
 
-/// The programs that the environment wants: their number, the seed of the first, and the kinds of changes.
-pub fn wanted(plan: Plan) -> (u64, u64, &'static [Change]) {
+/// Returns the settings of the environment: number of programs, first seed, and kinds of changes.
+pub fn settings(plan: Plan) -> (u64, u64, &'static [Change]) {
     let variable = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let programs = variable("ADK_CHANGES").unwrap_or(plan.programs);
     let first = variable("ADK_CHANGES_SEED").unwrap_or_else(|| {
@@ -66,10 +67,10 @@ pub fn wanted(plan: Plan) -> (u64, u64, &'static [Change]) {
     (first, programs, kind.unwrap_or(plan.changes))
 }
 
-/// Plays random programs on a store, and panics at the first that fails. `open` gives a store, which may be an empty one
-/// for each program.
+/// Plays random programs on a store, and panics at the first failure. `open` returns a store, which
+/// may be a fresh one for each program.
 pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut() -> Shop<E>) {
-    let (first, programs, kinds) = wanted(plan);
+    let (first, programs, kinds) = settings(plan);
     plan.changes = kinds;
     let (began, mut histories) = (Instant::now(), 0);
     for seed in first..first + programs {
@@ -78,21 +79,22 @@ pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut(
             Ok(count) => histories += count,
             Err(failure) => {
                 let smallest = smallest(*failure, plan, &mut open).await;
-                panic!("{}", told(&smallest));
+                panic!("{}", report(&smallest));
             }
         }
     }
     println!("{programs} programs, {histories} histories in {:?}", began.elapsed());
 }
 
-/// The program of a seed, with its versions.
+/// Grows the program of a seed, with its versions.
 pub fn grown(seed: u64, changes: &[Change]) -> Program {
     grow::program(seed, VERSIONS, changes)
 }
 
-/// Plays the histories of one program. Gives their number.
+/// Plays the histories of one program and returns their number.
 ///
 /// # Errors
+///
 /// The first history that fails.
 async fn program_holds<E: Engine + Clone>(
     seed: u64,
@@ -112,7 +114,7 @@ async fn all_histories<E: Engine + Clone>(
     let mut count = 0;
     let mut try_one = async |history: History| {
         count += 1;
-        // Sessions of one store need names of their own.
+        // Sessions of one store need unique names.
         let session = format!("s-{seed}-{}", next());
         play.play(shop, &session, &history)
             .await
@@ -146,14 +148,14 @@ async fn all_histories<E: Engine + Clone>(
     Ok(count)
 }
 
-/// A number that no other history of this process has.
+/// Returns a number that is unique in this process.
 fn next() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Relaxed)
 }
 
-/// The smallest failure that is found by cuts, which fails in the same way.
+/// Returns the smallest failure of the same kind that cuts can find.
 pub async fn smallest<E: Engine + Clone>(
     mut failure: Failure,
     plan: Plan,
@@ -175,14 +177,14 @@ pub async fn smallest<E: Engine + Clone>(
     }
 }
 
-/// What is wrong, in few words and without the names and numbers in it.
+/// Reduces a failure to its words, without names and numbers.
 fn kind(why: &str) -> String {
     let is_name = |word: &&str| word.chars().any(|c| "`/\"@0123456789{}()[]".contains(c));
     why.split(' ').filter(|word| !is_name(word)).take(12).collect::<Vec<_>>().join(" ")
 }
 
-/// A failure as a report.
-pub fn told(failure: &Failure) -> String {
+/// Formats a failure as a report.
+pub fn report(failure: &Failure) -> String {
     let Failure { seed, program, history, why } = failure;
     let mut text = format!("{why}\nADK_CHANGES_SEED={seed} ADK_CHANGES=1\nhistory: {history:?}\n");
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Plays a [`History`] of a program on a store, and judges it.
+//! Plays a [`History`] of a program on a store, and checks the result.
 
 use super::super::Tree;
 use super::build::{self, Audit, FAILURE};
@@ -24,8 +24,8 @@ pub struct Shop<E> {
 }
 
 impl<E: Engine + Clone + SessionStore + ArtifactStore + MemoryService> Shop<E> {
-    /// Of a store that is all of them.
-    pub fn of(store: &E) -> Self {
+    /// Wraps a store that implements all parts.
+    pub fn from_store(store: &E) -> Self {
         Self {
             engine: store.clone(),
             sessions: Arc::new(store.clone()),
@@ -35,19 +35,20 @@ impl<E: Engine + Clone + SessionStore + ArtifactStore + MemoryService> Shop<E> {
     }
 }
 
-/// The processes of a run: each has a version of the program, and ends in its way. The last one goes on to the end.
+/// The processes of a run: each has a version of the program and an end. The last process continues
+/// to the end of the run.
 pub type History = Vec<(usize, Ends)>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ends {
-    /// It is dropped at this point.
+    /// The process is dropped at this point.
     AtPoint(usize),
     /// The run waits for an answer, or has failed.
     AtWait,
-    /// The run waits, and nobody answers.
+    /// The run waits, and no answer arrives.
     Unanswered,
     Through,
-    /// An open question is answered, and the resumed run ends with this error before anything is called.
+    /// An open question is answered, and the resumed run ends with this error before any call.
     Refused(ErrorKind),
 }
 
@@ -56,34 +57,35 @@ pub struct Play {
     pub program: Program,
     stage: Stage,
     versions: Vec<Deployed>,
-    /// The first version without a limit of turns, for runs that have failed by it: the operator takes the limit back.
+    /// The first version without a turn limit, for runs that failed by the limit: the operator
+    /// removes it.
     unlimited: Deployed,
-    /// Whether the person refuses each third question.
+    /// Whether the person refuses every third question.
     refuses: bool,
 }
 
-/// What a history came to.
+/// The result of a history.
 #[derive(Debug)]
 pub struct Played {
-    /// The points of the last process.
+    /// The number of points of the last process.
     pub points: usize,
     pub waits: usize,
-    /// How often models were asked.
+    /// The number of model calls.
     pub models: u32,
     pub summaries: u32,
-    /// The tool calls, with how often each was made, and whether the model got its result.
+    /// The tool calls, each with its number of executions, and whether the model got its result.
     pub tools: Vec<(String, u32, bool)>,
-    /// What people were asked.
+    /// The questions to people.
     pub asked: Vec<String>,
-    /// The same as the store has it, in the order in which a person saw it.
+    /// The questions as stored, in the order in which a person saw them.
     pub questions: Vec<Waiting>,
-    /// The errors with which the run has failed.
+    /// The errors with which the run failed.
     pub failures: Vec<String>,
-    /// What each call of a model was given.
-    pub given: Vec<String>,
-    /// How often callbacks and functions of the program were called.
+    /// The requests of all model calls.
+    pub requests: Vec<String>,
+    /// The number of calls of each callback and function of the program.
     pub hooks: BTreeMap<&'static str, u32>,
-    /// How many questions were open each time a person looked.
+    /// The number of open questions at each look of a person.
     pub open: Vec<usize>,
 }
 
@@ -108,17 +110,17 @@ impl Deployed {
     }
 }
 
-/// What a process finds when it looks at a run.
+/// The state of a run that a process finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
-    /// Nothing is begun, or the last process was interrupted.
+    /// No run has started, or the last process was interrupted.
     Interrupted,
-    /// A question was answered, or a failure is mended.
+    /// A question was answered, or a failure is fixed.
     GoesOn,
     Ended,
 }
 
-/// No history has so many processes, pauses and failures.
+/// The maximum number of processes, pauses and failures of a history.
 const MOST: usize = 200;
 
 impl Play {
@@ -126,12 +128,12 @@ impl Play {
         Self::on(Stage::default(), program)
     }
 
-    /// With what other processes have seen.
+    /// Builds a play on the stage of other processes.
     pub fn on(stage: Stage, program: Program) -> Self {
         Self::named("w", stage, program)
     }
 
-    /// With workflows of this name.
+    /// Builds a play with workflows of this name.
     pub fn named(workflow: &str, stage: Stage, program: Program) -> Self {
         let deploy = |version: &Version| Deployed {
             tree: Arc::new(build::named(workflow, &program, version, &stage)),
@@ -156,12 +158,12 @@ impl Play {
         self.versions[version].clone()
     }
 
-    /// The person agrees to everything.
+    /// Makes the person agree to every question.
     pub fn agreeing(self) -> Self {
         Self { refuses: false, ..self }
     }
 
-    /// A program with these workflows for versions.
+    /// Builds a play of a program with these workflows as versions.
     pub fn with(program: Program, make: impl FnOnce(&Program, &Stage) -> Vec<Tree>) -> Self {
         let play = Self::new(program);
         let trees = make(&play.program, &play.stage).into_iter();
@@ -169,10 +171,11 @@ impl Play {
         Self { versions, ..play }
     }
 
-    /// Plays a history in a session of its own.
+    /// Plays a history in its own session.
     ///
     /// # Errors
-    /// What is wrong.
+    ///
+    /// The first fault.
     pub async fn play<E: Engine + Clone>(
         &self,
         shop: &Shop<E>,
@@ -186,29 +189,41 @@ impl Play {
         for (version, ends) in history {
             points = run.process(&mut id, *version, *ends).await?;
         }
-        let id = id.ok_or("no run has begun")?;
+        let id = id.ok_or("no run has started")?;
         let tools = run.judge(id).await?;
         let (waits, asked, open) = (run.answers.len(), run.asked.into_iter().collect(), run.open);
         let (questions, failures) = (run.questions, run.failures);
         let (models, summaries) = (self.stage.count("model"), self.stage.count("summary"));
-        let (given, hooks) = (self.stage.given(), self.stage.hooks());
-        Ok(Played { points, waits, models, summaries, tools, asked, questions, failures, given, hooks, open })
+        let (requests, hooks) = (self.stage.requests(), self.stage.hooks());
+        Ok(Played {
+            points,
+            waits,
+            models,
+            summaries,
+            tools,
+            asked,
+            questions,
+            failures,
+            requests,
+            hooks,
+            open,
+        })
     }
 }
 
-/// A run, as the person and the operator see it.
+/// A run as the person and the operator see it.
 pub struct Running<'a, E> {
     play: &'a Play,
     shop: &'a Shop<E>,
     session: &'a str,
-    /// What was answered, by what was asked.
+    /// Answers by question.
     answers: BTreeMap<String, Value>,
     asked: BTreeSet<String>,
     questions: Vec<Waiting>,
     open: Vec<usize>,
     failures: Vec<String>,
     executions: usize,
-    /// Whether a version was refused that does not do what is recorded: that fails the run.
+    /// Whether a version was refused because it diverges from the record, which fails the run.
     has_diverged: bool,
 }
 
@@ -228,12 +243,12 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         }
     }
 
-    /// The same run with what another play has seen.
+    /// Returns the same run with another play.
     pub fn on(self, play: &'a Play) -> Self {
         Self { play, ..self }
     }
 
-    /// A process from its begin to its end. Gives the points that it has passed.
+    /// Executes one process and returns the number of points that it passed.
     async fn process(&mut self, id: &mut Option<RunId>, version: usize, ends: Ends) -> Result<usize, String> {
         let stage = &self.play.stage;
         stage.begin_process(if let Ends::AtPoint(at) = ends { at } else { usize::MAX });
@@ -241,7 +256,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         for _ in 0..MOST {
             if let (Some(run), Ends::Refused(kind)) = (*id, ends) {
                 self.is_released(run).await?;
-                return self.refused(run, &deployed, kind).await.map(|()| 0);
+                return self.resume_refused(run, &deployed, kind).await.map(|()| 0);
             }
             if ends == Ends::Unanswered {
                 execute(self.shop, self.session, stage, &deployed, *id).await;
@@ -261,14 +276,14 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
                 break;
             }
         }
-        // What was begun may be stored.
-        *id = self.begun().await;
+        // The started run may be stored.
+        *id = self.started_run().await;
         Ok(stage.points())
     }
 
-    /// What comes next for a run: a question is answered, a failure is looked at.
+    /// Handles the current state of a run: answers a question or inspects a failure.
     pub async fn next(&mut self, id: &mut Option<RunId>, deployed: &mut Deployed) -> Result<Next, String> {
-        *id = self.begun().await;
+        *id = self.started_run().await;
         let Some(run) = *id else { return Ok(Next::Interrupted) };
         self.is_released(run).await?;
         self.executions += 1;
@@ -298,8 +313,13 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         }
     }
 
-    /// Resumes a run that is refused, after an answer if it waits for one.
-    async fn refused(&mut self, run: RunId, deployed: &Deployed, kind: ErrorKind) -> Result<(), String> {
+    /// Resumes a run that must be refused, after an answer if it waits for one.
+    async fn resume_refused(
+        &mut self,
+        run: RunId,
+        deployed: &Deployed,
+        kind: ErrorKind,
+    ) -> Result<(), String> {
         let stage = &self.play.stage;
         let runner = runner(self.shop, stage, deployed);
         if let Some(wait) = waits_of(&self.shop.engine, run).await.last() {
@@ -311,9 +331,9 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             RunStatus::Failed(_) => runner.retry(run).await.and_then(|retried| retried.result).err(),
             _ => runner.resume(deployed.tree.clone(), run).await.err(),
         };
-        let given = error.as_ref().map(Error::kind);
-        if given != Some(kind) {
-            return Err(format!("it ends with {given:?}, not with {kind:?}: {error:?}"));
+        let kind_found = error.as_ref().map(Error::kind);
+        if kind_found != Some(kind) {
+            return Err(format!("the run ends with {kind_found:?}, not with {kind:?}: {error:?}"));
         }
         if stage.count("") > made {
             return Err("a run that is refused has made a call".to_owned());
@@ -326,8 +346,8 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         Ok(())
     }
 
-    /// The run of the session, if something of it is stored.
-    async fn begun(&self) -> Option<RunId> {
+    /// Returns the run of the session, if any part of it is stored.
+    async fn started_run(&self) -> Option<RunId> {
         self.events().await.first().map(|event| event.invocation_id)
     }
 
@@ -338,13 +358,13 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     pub async fn status(&self, run: RunId) -> RunStatus {
-        let registry = self.shop.engine.registry().expect("it keeps runs");
+        let registry = self.shop.engine.registry().expect("the engine has a run registry");
         registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0).status
     }
 
-    /// Waits until no process has the run: one that was dropped gives it back a little later.
+    /// Waits until no process drives the run. A dropped process releases its run a little later.
     async fn is_released(&self, run: RunId) -> Result<(), String> {
-        let registry = self.shop.engine.registry().expect("it keeps runs");
+        let registry = self.shop.engine.registry().expect("the engine has a run registry");
         for _ in 0..2_000 {
             let info = registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0);
             if info.status != RunStatus::Running || info.is_ready {
@@ -352,10 +372,10 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        Err("nobody gives the run back".to_owned())
+        Err("no process releases the run".to_owned())
     }
 
-    /// A run fails because the script says so, or a limit was lowered.
+    /// Checks that a failure is one of the script, or comes from a lowered limit.
     pub fn failed(&mut self, error: &str) -> Result<(), String> {
         self.failures.push(error.to_owned());
         let is_limit = error.contains("max_turns") && self.play.program.limits_turns();
@@ -366,7 +386,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         Err(format!("the run has failed: {error}"))
     }
 
-    /// What was answered is not asked again.
+    /// Checks that no answered question is open again.
     pub fn look_at(&mut self, open: &[Waiting]) -> Result<(), String> {
         for wait in open {
             let what = identity(wait);
@@ -380,7 +400,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         Ok(())
     }
 
-    /// A person answers one question.
+    /// Answers one question as a person.
     pub async fn answer(&mut self, runner: &Runner, wait: &Waiting) -> Result<(), String> {
         let is_question = wait.schema["type"] == json!("boolean");
         let answer = if is_question {
@@ -393,8 +413,8 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             Some(AnsweredBy::Other) => Answerer::user("boss"),
             Some(AnsweredBy::Role(role)) => Answerer::user("boss").role(role),
         };
-        let given = runner.answer_as(&wait.id, answer.clone(), &person).await;
-        given.map_err(|error| format!("an answer to `{}` is refused: {error}", wait.id))?;
+        let outcome = runner.answer_as(&wait.id, answer.clone(), &person).await;
+        outcome.map_err(|error| format!("an answer to `{}` is refused: {error}", wait.id))?;
         if answer == json!(false) {
             self.play.stage.refuse(&identity(wait));
         }
@@ -402,12 +422,12 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         Ok(())
     }
 
-    /// What was answered.
+    /// Returns the answered questions.
     pub fn answered(&self) -> impl Iterator<Item = &str> {
         self.answers.keys().map(String::as_str)
     }
 
-    /// What is true of every run that has finished.
+    /// Checks the properties of every finished run.
     pub async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
         let status = self.status(run).await;
         if status != RunStatus::Finished {
@@ -420,7 +440,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         self.judge_calls(run).await
     }
 
-    /// What is true of the calls and questions of every run that has ended. Gives its tool calls.
+    /// Checks the calls and questions of every ended run, and returns its tool calls.
     pub async fn judge_calls(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
         let stage = &self.play.stage;
         if let Some(fault) = stage.first_fault() {
@@ -444,17 +464,17 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         for (event, call) in
             events.iter().flat_map(|event| event.function_calls().map(move |call| (event, call)))
         {
-            let given = answers.get(&*call.id).map(Vec::as_slice).unwrap_or_default();
+            let results = answers.get(&*call.id).map(Vec::as_slice).unwrap_or_default();
             let is_long_running = self.play.program.is_long_running(&call.name);
             let what = format!("{}({}) at {}", call.name, json!(call.args), event.path);
-            if given.len() > if is_long_running { 2 } else { 1 } {
-                return Err(format!("{what} has {} answers: {given:?}", given.len()));
+            if results.len() > if is_long_running { 2 } else { 1 } {
+                return Err(format!("{what} has {} answers: {results:?}", results.len()));
             }
-            if given.is_empty() && !self.play.program.may_fail() {
+            if results.is_empty() && !self.play.program.may_fail() {
                 return Err(format!("{what} has no answer"));
             }
             let did = json!({"result": build::did(&call.name, &call.args)});
-            if let Some(answer) = given.first()
+            if let Some(answer) = results.first()
                 && stage.is_recorded(&call.name, &call.id)
                 && **answer != did
             {
@@ -462,7 +482,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             }
             let number = call.args.get("n").unwrap_or(&Value::Null);
             let times = stage.times(&call.name, &call.id);
-            tools.push((format!("{}({number})", call.name), times, given.last() == Some(&&did)));
+            tools.push((format!("{}({number})", call.name), times, results.last() == Some(&&did)));
         }
         Ok(tools)
     }
@@ -504,7 +524,7 @@ fn runner<E: Engine + Clone>(shop: &Shop<E>, stage: &Stage, deployed: &Deployed)
     builder.build().unwrap()
 }
 
-/// What a person is asked: a call of a tool, or a question at a place. The wording of a question may change.
+/// Identifies a question: by the tool call, or by its place. Its text may change.
 fn identity(wait: &Waiting) -> String {
     match &wait.call_id {
         Some(call) => format!("the rest of {call}"),

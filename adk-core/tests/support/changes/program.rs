@@ -1,21 +1,21 @@
-//! [`Program`]: a random workflow as data, with the versions of it that a deploy may bring.
+//! [`Program`]: a random workflow as data, with its deployed versions.
 
 use std::fmt;
 
-/// A workflow, what its models say, and its versions. The first version begins the run.
+/// A workflow, the replies of its models, and its versions. The first version starts the run.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub body: Vec<Node>,
-    /// The replies of each agent's model: the calls of each, before it says `done`.
+    /// The replies of each agent's model: the calls of each reply, before the final `done`.
     pub scripts: Vec<Vec<Vec<Call>>>,
-    /// The model call that fails when it is made first: the agent, and the number of the reply.
+    /// The model call that fails the first time: the agent and the number of the reply.
     pub fails: Option<(usize, u32)>,
     pub versions: Vec<Version>,
-    /// The changes that made each version of the one before it.
+    /// The changes between each version and the previous one.
     pub changes: Vec<Vec<Change>>,
 }
 
-/// A step. Numbers refer to agents, blocks and questions, whose names they are.
+/// A step. Numbers name agents, blocks and questions.
 #[derive(Clone, Debug)]
 pub enum Node {
     Llm(usize),
@@ -27,7 +27,7 @@ pub enum Node {
     Try(usize, Vec<Node>, Vec<Node>),
 }
 
-/// A tool call of a reply. The number is its argument, which no other call of the agent has.
+/// A tool call of a reply. The number is its argument, unique for the agent.
 #[derive(Clone, Copy)]
 pub struct Call {
     pub tool: &'static str,
@@ -40,38 +40,38 @@ impl fmt::Debug for Call {
     }
 }
 
-/// What may differ from deploy to deploy.
+/// The properties that may differ between deployments.
 #[derive(Clone, Debug, Default)]
 pub struct Version {
     pub agents: Vec<AgentVersion>,
     pub plugin: Hooks,
-    /// The most rounds of each loop, and elements of each `each`.
+    /// The maximum rounds of each loop, and elements of each `each`.
     pub limits: Vec<u32>,
-    /// The most parts of each `each` and `parallel` that run at the same time.
+    /// The maximum concurrency of each `each` and `parallel`.
     pub concurrency: Option<u32>,
     pub question: u32,
-    /// The role of those who may answer questions, where it is not the user.
+    /// The role that may answer questions, if it is not the user.
     pub by: Option<&'static str>,
 }
 
 #[derive(Clone, Default)]
 pub struct AgentVersion {
     pub prompt: u32,
-    /// How many artifacts its prompt shows.
+    /// The number of artifacts in its prompt.
     pub artifacts: u32,
     /// Whether a function makes the prompt.
     pub function: bool,
     pub tools: Vec<ToolVersion>,
     pub toolset: Option<Vec<ToolVersion>>,
     pub preload_memory: bool,
-    /// After how many events the conversation is summarised.
+    /// The number of events after which the conversation is summarized.
     pub compact: Option<u32>,
     pub hooks: Hooks,
     pub max_turns: Option<u32>,
     pub model: u32,
 }
 
-/// Settings that are not the default.
+/// Formats settings that are not the default.
 impl fmt::Debug for AgentVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { prompt, artifacts, function, tools, toolset, preload_memory, compact, hooks, .. } = self;
@@ -117,7 +117,7 @@ pub enum Confirm {
     #[default]
     Never,
     Always,
-    /// When the argument is even.
+    /// If the argument is even.
     Even,
 }
 
@@ -126,7 +126,7 @@ pub enum Confirm {
 pub enum Hooks {
     #[default]
     None,
-    /// They only look.
+    /// They only observe.
     Logs,
     /// They make recorded calls.
     Steps,
@@ -178,7 +178,7 @@ impl Change {
     ];
 }
 
-/// Tools that the agents of programs may have, and names that models make up.
+/// Tools of agents, and names that models invent.
 pub const TOOLS: [&str; 4] = ["charge", "book", "look", "ship"];
 /// The tools of toolsets.
 pub const OFFERED: [&str; 2] = ["read", "list"];
@@ -190,7 +190,8 @@ impl ToolVersion {
 }
 
 impl Program {
-    /// Whether a part of it may be left unfinished: a block that handles an error, or a model call that fails.
+    /// Whether a part may be left unfinished: a block that handles an error, or a failing model
+    /// call.
     pub fn may_fail(&self) -> bool {
         self.fails.is_some() || has_try(&self.body) || self.limits_turns()
     }
@@ -203,7 +204,7 @@ impl Program {
         self.versions.iter().flat_map(|version| &version.agents).any(|agent| agent.max_turns.is_some())
     }
 
-    /// Whether a version has the tool as one that runs on after it has returned.
+    /// Whether a version declares the tool as long-running.
     pub fn is_long_running(&self, tool: &str) -> bool {
         let agents = self.versions.iter().flat_map(|version| &version.agents);
         agents.flat_map(|agent| &agent.tools).any(|other| other.name == tool && other.long_running)

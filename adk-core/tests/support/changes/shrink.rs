@@ -1,8 +1,8 @@
-//! Makes a failing program smaller.
+//! Shrinks a failing program.
 
 use super::program::{AgentVersion, Hooks, Node, Program, TOOLS, Version};
 
-/// All programs that are one cut smaller.
+/// Returns all programs with one cut.
 pub fn smaller(program: &Program) -> Vec<Program> {
     let mut all: Vec<_> =
         bodies(&program.body).into_iter().map(|body| Program { body, ..program.clone() }).collect();
@@ -30,7 +30,8 @@ pub fn smaller(program: &Program) -> Vec<Program> {
     all
 }
 
-/// Programs with a setting less in all versions, and programs in which a version is the one before it.
+/// Returns programs with one setting removed from all versions, and programs with a version
+/// replaced by the previous one.
 fn plainer(program: &Program) -> Vec<Program> {
     let mut all = Vec::new();
     let is_any = |is: &dyn Fn(&Version) -> bool| program.versions.iter().any(is);
@@ -78,7 +79,7 @@ fn plainer(program: &Program) -> Vec<Program> {
     all
 }
 
-/// Bodies with a step less, or with the inside of a block in its place; never an empty one.
+/// Returns bodies with one step removed or a block replaced by its inside; never an empty body.
 fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
     let mut all = Vec::new();
     for (at, node) in nodes.iter().enumerate() {

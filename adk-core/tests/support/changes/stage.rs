@@ -1,4 +1,4 @@
-//! [`Stage`]: what the world outside sees of a run. It counts each call, and decides where the process stops.
+//! [`Stage`]: the outside view of a run. It counts each call, and decides where the process stops.
 
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-/// How the question about a tool call begins.
+/// The prefix of a question about a tool call.
 pub const ASKS: &str = "May the tool";
 
 tokio::task_local! {
-    /// The step of the journal that is being executed.
+    /// The journal step that is being executed.
     pub static STEP: u64;
 }
 
-/// Shared by all processes of a run: in memory, or by the lines of a file.
+/// State that all processes of a run share: in memory, or as lines of a file.
 #[derive(Clone, Default)]
 pub struct Stage {
     seen: Arc<Mutex<Seen>>,
@@ -30,18 +30,18 @@ struct Seen {
     at: usize,
     stopped: Arc<Notify>,
     calls: BTreeMap<String, Made>,
-    /// The calls that began inside of each step of the journal.
+    /// The calls that started inside each journal step.
     steps: HashMap<u64, Vec<String>>,
     next_step: u64,
-    /// Ids of tool calls of which an answer is stored.
+    /// Ids of tool calls with a stored answer.
     answered: BTreeSet<String>,
-    /// The tool calls that a person has refused, as they were asked.
+    /// Questions about tool calls that a person refused.
     refused: BTreeSet<String>,
     failed: BTreeSet<String>,
     faults: Vec<String>,
-    /// What each call of a model was given.
-    given: Vec<String>,
-    /// How often each function of the program was called that is not recorded.
+    /// The requests of model calls.
+    requests: Vec<String>,
+    /// The number of calls of each unrecorded function of the program.
     hooks: BTreeMap<&'static str, u32>,
 }
 
@@ -53,7 +53,7 @@ struct Made {
 }
 
 impl Stage {
-    /// What other processes have written to a file, to which this one adds.
+    /// Reads the facts that other processes wrote to a file. This process adds to the file.
     pub fn of_file(file: &Path) -> Self {
         let stage = Self { seen: Arc::default(), file: Some(Arc::new(file.to_owned())) };
         for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
@@ -67,7 +67,7 @@ impl Stage {
         self.seen.lock().unwrap()
     }
 
-    /// Keeps a fact, for other processes as well.
+    /// Records a fact, also for other processes.
     fn tell(&self, verb: &str, what: &str) {
         if let Some(file) = &self.file {
             let line = format!("{verb} {what}\n");
@@ -77,24 +77,24 @@ impl Stage {
         self.seen().apply(verb, what);
     }
 
-    /// Forgets all calls.
+    /// Clears all calls.
     pub fn reset(&self) {
         *self.seen() = Seen::default();
     }
 
-    /// Begins a process that stops at a point.
+    /// Starts a process that stops at a point.
     pub fn begin_process(&self, at: usize) {
         let mut seen = self.seen();
         (seen.points, seen.at) = (0, at);
         seen.stopped = Arc::default();
     }
 
-    /// Begins an execution of the run. A process may have several, one after the other.
+    /// Starts an execution of the run. A process may have several, one after the other.
     pub fn begin_execution(&self) {
         self.tell("execution", "begins");
     }
 
-    /// The points that this process has passed.
+    /// Returns the number of points that this process has passed.
     pub fn points(&self) -> usize {
         self.seen().points
     }
@@ -105,7 +105,7 @@ impl Stage {
         stopped.notified().await;
     }
 
-    /// A point at which the process may stop.
+    /// Passes a point at which the process may stop.
     pub async fn point(&self) {
         let is_reached = {
             let mut seen = self.seen();
@@ -118,7 +118,8 @@ impl Stage {
         }
     }
 
-    /// A call that the world outside sees. It must not be one that is recorded, and an execution makes it once.
+    /// Records the start of an external call. The call must not be recorded in the journal, and an
+    /// execution makes it at most once.
     pub fn begin(&self, call: String) {
         self.tell("begin", &call);
         if let Ok(step) = STEP.try_with(|step| *step) {
@@ -126,7 +127,8 @@ impl Stage {
         }
     }
 
-    /// A tool call that runs, see [`begin`](Self::begin). Its answer must not be stored, and no person has refused it.
+    /// Records the start of a tool call, see [`begin`](Self::begin). The call must not have a
+    /// stored answer or a refusal.
     pub fn begin_tool(&self, name: &str, id: &str, path: &str, args: &Map<String, Value>) {
         let question = format!("{path}: {ASKS} `{name}` be called with {}?", json!(args));
         if self.seen().refused.contains(&question) {
@@ -138,25 +140,25 @@ impl Stage {
         self.begin(tool_call(name, id));
     }
 
-    /// The number of a step of the journal that begins.
+    /// Starts a journal step and returns its number.
     pub fn begin_step(&self) -> u64 {
         let mut seen = self.seen();
         seen.next_step += 1;
         seen.next_step
     }
 
-    /// The journal has the record of a step.
+    /// Notes that the journal has recorded a step.
     pub fn record_step(&self, step: u64) {
         let calls = self.seen().steps.remove(&step);
         calls.iter().flatten().for_each(|call| self.record(call));
     }
 
-    /// The journal has the record of a call.
+    /// Notes that the journal has recorded a call.
     pub fn record(&self, call: &str) {
         self.tell("record", call);
     }
 
-    /// The calls that this execution has made and that have no record.
+    /// Returns the calls of this execution without a record.
     pub fn unrecorded(&self) -> Vec<String> {
         let seen = self.seen();
         let is_new = |made: &Made| made.execution == seen.execution && !made.is_recorded;
@@ -169,17 +171,17 @@ impl Stage {
         seen.points > seen.at
     }
 
-    /// The answer to a tool call is stored.
+    /// Notes that the answer to a tool call is stored.
     pub fn answer(&self, id: &str) {
         self.tell("answer", id);
     }
 
-    /// A person has refused a tool call.
+    /// Notes that a person has refused a tool call.
     pub fn refuse(&self, question: &str) {
         self.tell("refuse", question);
     }
 
-    /// Whether a call that fails once is to fail now.
+    /// Whether a call that fails once must fail now.
     pub fn fails(&self, call: &str) -> bool {
         let fails = !self.seen().failed.contains(call);
         if fails {
@@ -188,32 +190,32 @@ impl Stage {
         fails
     }
 
-    /// How often a tool ran for a call.
+    /// Returns how often a tool ran for a call.
     pub fn times(&self, name: &str, id: &str) -> u32 {
         self.seen().calls.get(&tool_call(name, id)).map_or(0, |made| made.times)
     }
 
-    /// How often calls were made whose text begins like this.
+    /// Returns the number of calls whose text has this prefix.
     pub fn count(&self, begin: &str) -> u32 {
         let seen = self.seen();
         seen.calls.iter().filter(|(call, _)| call.starts_with(begin)).map(|(_, made)| made.times).sum()
     }
 
-    /// Whether the journal has the record of a tool call.
+    /// Whether the journal has recorded a tool call.
     pub fn is_recorded(&self, name: &str, id: &str) -> bool {
         self.seen().calls.get(&tool_call(name, id)).is_some_and(|made| made.is_recorded)
     }
 
-    /// A call of a model is given this.
+    /// Records the request of a model call.
     pub fn give(&self, what: String) {
-        self.seen().given.push(what);
+        self.seen().requests.push(what);
     }
 
-    pub fn given(&self) -> Vec<String> {
-        self.seen().given.clone()
+    pub fn requests(&self) -> Vec<String> {
+        self.seen().requests.clone()
     }
 
-    /// A callback or a function of the program is called.
+    /// Counts a call of a callback or a function of the program.
     pub fn hook(&self, name: &'static str) {
         *self.seen().hooks.entry(name).or_default() += 1;
     }
@@ -248,7 +250,7 @@ impl Seen {
         let made = self.calls.entry(call.to_owned()).or_default();
         made.times += 1;
         if made.is_recorded {
-            self.faults.push(format!("`{call}` is recorded and made again"));
+            self.faults.push(format!("`{call}` is recorded but repeated"));
         } else if made.execution == self.execution {
             self.faults.push(format!("`{call}` is made twice by one execution"));
         }

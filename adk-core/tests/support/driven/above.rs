@@ -12,8 +12,8 @@ use adk_core::{BoxFuture, Result, RunId, Runner};
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// An engine above a store, as far as the store can tell: all processes share its claim, and a run that has begun is executed
-/// from its beginning.
+/// An engine above a store: all processes share its claim, and a started run is executed from its
+/// beginning.
 pub struct Above<S> {
     pub store: S,
     /// The process that executes every second branch.
@@ -118,7 +118,7 @@ impl<S: Engine> RemoteBranches for Above<S> {
         Some(Box::pin(async move {
             let (run, upto, path) = (task.run_id, task.upto, task.path.to_string());
             let ended = other.branch_by_name(task)?.await;
-            let registry = other.engine().registry().expect("it keeps runs");
+            let registry = other.engine().registry().expect("the engine has a run registry");
             let driven = registry.driven(run, upto).await?.ok_or_else(|| refuse::unknown_run(run))?;
             let own = driven.events.into_iter().filter(|(slot, _)| slot.starts_with(&path));
             Ok(BranchReport::of(ended, own.map(|(_, stored)| stored).collect()))

@@ -1,4 +1,4 @@
-//! [`Detached`]: sessions that nobody shares.
+//! [`Detached`]: sessions that are not shared.
 
 use adk_core::session::{
     EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
@@ -7,7 +7,7 @@ use adk_core::session::{
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::sync::Arc;
 
-/// The sessions of a store, each opened anew for everyone who asks: nobody shares one.
+/// A session store that opens a new `Session` for every caller.
 pub struct Detached<S>(pub S);
 
 impl<S: SessionStore> SessionStore for Detached<S> {
@@ -23,14 +23,14 @@ impl<S: SessionStore> SessionStore for Detached<S> {
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
             let Some(found) = self.0.read(key, &EventFilter::new()).await? else { return Ok(None) };
-            let of = |scope: Scope| -> StateMap {
+            let state_of = |scope: Scope| -> StateMap {
                 let all = found.state.iter().filter(|(key, _)| Scope::of(key) == scope);
                 all.map(|(key, value)| (key.clone(), value.clone())).collect()
             };
             let (user, app) = (SharedState::default(), SharedState::default());
-            user.replace(of(Scope::User));
-            app.replace(of(Scope::App));
-            let (own, updated) = (of(Scope::Session), found.updated);
+            user.replace(state_of(Scope::User));
+            app.replace(state_of(Scope::App));
+            let (own, updated) = (state_of(Scope::Session), found.updated);
             let opening = Opening { own, user, app, earlier: 0, newest: found.events, updated };
             Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
         })

@@ -8,7 +8,7 @@ use adk_core::{Event, RunEnd, RunId, RunRequest, RunStream, Runner, StateDelta};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Numbers that look random, the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -18,7 +18,7 @@ impl Dice {
     }
 }
 
-/// A process that executes the run, and what it has seen in this attempt.
+/// A process that executes the run, and the events that it has seen in this attempt.
 struct Attempt {
     runner: Runner,
     stream: Option<RunStream<'static, Value>>,
@@ -27,7 +27,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    /// Goes on by one event, or begins.
+    /// Advances by one event, or starts.
     async fn advance(
         &mut self,
         store: &impl Engine,
@@ -39,7 +39,7 @@ impl Attempt {
             let request = if is_there { again(&self.runner, run) } else { begun(&self.runner) };
             (self.stream, self.seen) = (Some(request.stream()), Vec::new());
         }
-        let stream = self.stream.as_mut().expect("it was begun");
+        let stream = self.stream.as_mut().expect("the attempt has started");
         match stream.next().await {
             Some(event) => self.seen.push(event.unwrap()),
             None => {
@@ -50,8 +50,9 @@ impl Attempt {
     }
 }
 
-/// Two processes execute the same slots in random interleavings, stop anywhere and begin again: each slot is in the log
-/// once, in the order of the run, and whoever executes it sees the log from its beginning.
+/// Two processes execute the same slots in random interleavings, stop anywhere and start again.
+/// Each slot is in the log once, in the order of the run, and every process sees the log from its
+/// beginning.
 pub async fn interleaves(place: &impl Place, cases: u64) {
     let made = Arc::default();
     let (one, two) = (place.open().await, place.open().await);

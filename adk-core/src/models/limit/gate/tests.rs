@@ -29,7 +29,7 @@ async fn runs_take_turns() {
     let greedy = [(1, 0), (1, 0), (1, 0), (1, 0), (2, 0), (3, 0)];
     let log = start_times(RateLimit::new().concurrency(1), &greedy, Duration::from_secs(1)).await;
     let order: Vec<_> = log.into_iter().map(|(_, number)| number).collect();
-    assert_eq!(order, [1, 1, 2, 3, 1, 1], "the second of run 1 was in the queue before the others");
+    assert_eq!(order, [1, 1, 2, 3, 1, 1], "the second call of run 1 was queued before the others");
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +44,7 @@ async fn no_minute_has_more_tokens() {
     let calls = [(1, 60), (1, 30), (1, 30), (1, 500), (1, 10)];
     let log = start_times(RateLimit::new().tokens_per_minute(100), &calls, Duration::ZERO).await;
     let times: Vec<_> = log.into_iter().map(|(at, _)| at).collect();
-    assert_eq!(times, [0, 0, 60, 120, 180], "one that is too large goes alone");
+    assert_eq!(times, [0, 0, 60, 120, 180], "a call over the limit runs without others");
 }
 
 #[tokio::test(start_paused = true)]
