@@ -44,7 +44,7 @@ impl Agent for Silent {
     }
 }
 
-/// An agent with a name that is known at run time alone.
+/// An agent whose name is known only at run time.
 struct Child<A>(AgentMeta<'static>, A);
 impl<A: Agent> DynAgent for Child<A> {
     fn meta(&self) -> &AgentMeta<'_> {
@@ -172,7 +172,7 @@ workflow! {
     }
 }
 
-/// Makes these calls in every second answer. Without calls it always answers.
+/// A model that makes these calls in every second reply. Without calls, each reply is text.
 struct Scripted {
     calls: Vec<Part>,
     asked: AtomicUsize,
@@ -189,7 +189,7 @@ impl Model for Scripted {
     }
 }
 
-/// Streams so many chunks.
+/// A model that streams this number of chunks.
 struct Chunks(usize);
 impl Model for Chunks {
     fn name(&self) -> &str {
@@ -202,7 +202,7 @@ impl Model for Chunks {
     }
 }
 
-/// Never answers.
+/// A model that never replies.
 struct Never;
 impl Model for Never {
     fn name(&self) -> &str {
@@ -213,7 +213,7 @@ impl Model for Never {
     }
 }
 
-/// Runs the loop of a workflow so many rounds.
+/// Runs the loop of a workflow for `rounds` rounds.
 macro_rules! looped {
     ($workflow:ty, $rounds:expr, $units:expr) => {{
         let mut workflow = <$workflow>::default();
@@ -247,7 +247,7 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     Ok(Some(sample))
 }
 
-/// Reads a run to its end. What it leaves is freed after the clock was read.
+/// Drives a run to its end and returns the time. The run's memory is freed after the clock is read.
 async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Duration> {
     let start = Instant::now();
     while let Some(event) = polled(stream.next()).await {
@@ -268,7 +268,7 @@ fn scripted(tools: usize) -> Result<Runner> {
 
 async fn parallel<A: Agent + Default + 'static>(children: usize, runs: usize) -> Result<Sample> {
     let runner = Runner::builder().build()?;
-    // The names live as long as the process, as those of a program do.
+    // The names live as long as the process, like the literals of a program.
     let child = |i: usize| Child(AgentMeta::custom(format!("w{i}").leak()), A::default());
     let workflow =
         ParallelAgent::builder("all").sub_agents((0..children).map(child).collect::<Vec<_>>()).build()?;
