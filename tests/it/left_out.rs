@@ -1,4 +1,5 @@
-//! `on_error = skip`: what fails is left out, the others go on, and a run that is taken up again leaves out the same.
+//! `on_error = skip`: a failed element is skipped, the other elements continue, and a resumed run
+//! skips the same elements.
 
 use adk::engine::MemoryJournal;
 use adk::prelude::*;
@@ -40,7 +41,7 @@ fn sum(left: Option<u32>, right: Option<u32>, note: Vec<String>) -> String {
 }
 
 workflow! {
-    /// Goes on without what fails.
+    /// Continues without the failed elements.
     pub Careful(topics: Vec<String>) -> sum: String {
         each(on_error = skip) topic in topics < research; check >
         sides: parallel(on_error = skip) < left; right >
@@ -55,7 +56,7 @@ fn left_out(event: &Arc<Event>) -> Option<(String, Value)> {
 }
 
 #[tokio::test]
-async fn what_fails_is_left_out_also_when_the_run_is_taken_up_again() {
+async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let engine = MemoryJournal::new();
     let runner = || {
@@ -92,7 +93,7 @@ async fn what_fails_is_left_out_also_when_the_run_is_taken_up_again() {
 }
 
 #[test]
-fn it_is_shown() {
+fn the_description_shows_on_error() {
     let tree = Careful::SPEC.to_string();
     assert!(tree.contains("each(on_error = skip) topic in topics"), "{tree}");
     assert!(tree.contains("sides: parallel(on_error = skip)"), "{tree}");

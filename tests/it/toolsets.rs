@@ -7,7 +7,7 @@ use adk::tool::FunctionTool;
 use adk::{BoxFuture, DynTool, ErrorKind, ReadonlyContext, Toolset, ToolsetErrorKind, json};
 use std::sync::Arc;
 
-/// Gives these tools, which say their names.
+/// A toolset of tools with these names. Each tool returns its name.
 #[derive(Debug, Default)]
 struct Files(Vec<&'static str>);
 
@@ -92,7 +92,7 @@ async fn agents_get_the_toolsets_that_they_name() {
     let _ = Desk::default();
 }
 
-/// What `adk mcp pull` wrote.
+/// The file that `adk mcp pull` writes.
 const WRITTEN: &str = include_str!("../support/files.mcp.json");
 
 workflow! {
@@ -105,7 +105,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_file_fixes_the_tools_and_a_toolset_that_gives_others_is_refused() {
+async fn a_file_fixes_the_tools_and_a_toolset_with_other_tools_is_refused() {
     let adk::spec::StepKind::Agent { meta, .. } = Held::SPEC.steps[0].kind else { panic!("it is an agent") };
     let names: Vec<_> = meta.tools.iter().map(|tool| tool.name).collect();
     assert_eq!((names, meta.more_tools), (vec!["find_customer", "list", "read"], false));
