@@ -1,4 +1,5 @@
-//! Tests what the README and the other pages promise. Their Rust code is compiled and run as documentation tests, see `src/lib.rs`.
+//! Tests the promises of the README and of the other pages. `src/lib.rs` compiles and runs their
+//! Rust code as documentation tests.
 
 use std::path::Path;
 

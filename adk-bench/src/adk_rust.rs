@@ -279,8 +279,10 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
 
 async fn waiting(runs: usize) -> Result<Sample> {
     let agent = |name: &str, instruction: &str| -> Result<Arc<dyn Agent>> {
-        let agent =
-            LlmAgentBuilder::new(name).model(Arc::new(AdkRustNever)).instruction(instruction).output_key(name);
+        let agent = LlmAgentBuilder::new(name)
+            .model(Arc::new(AdkRustNever))
+            .instruction(instruction)
+            .output_key(name);
         Ok(Arc::new(agent.build()?))
     };
     let agents = vec![agent("writer", "Write about cats.")?, agent("reviewer", "Review {writer?}.")?];

@@ -1,4 +1,5 @@
-//! The comparison: everything that an expectation says, and nothing that it leaves out passes by itself.
+//! The comparison: each value of an expectation is compared, and a missing value does not pass
+//! silently.
 
 use super::diff::Diff;
 use super::format::{Case, Compare};
@@ -7,14 +8,14 @@ use super::views::{ErrorView, EventView, Expect, RequestView, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What of a case decides how it is compared.
+/// The facts of a case that select the comparison.
 pub struct Comparison<'a> {
     pub how: Compare,
-    /// Branches run side by side somewhere in it: traces and requests interleave.
+    /// Whether branches run in parallel, so that traces and requests interleave.
     pub parallel: bool,
     /// Whether the rendered instructions are compared.
     pub templates: bool,
-    /// A rendered instruction that this project writes in another notation.
+    /// A rendered instruction that this project writes in another notation than the reference.
     pub renders: Option<&'a str>,
     /// Whether the events of the session are compared.
     pub persisted: bool,
@@ -31,7 +32,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// All differences, as text for people; `None` when there are none.
+    /// Returns all differences as text for people, or `None`.
     pub fn differences(&self, expect: &Expect, measured: &Measured) -> Option<String> {
         let mut diff = Diff::default();
         match (&expect.construct_error, &measured.refused) {
@@ -121,12 +122,13 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Exact where nothing runs side by side; otherwise the order of what each one did.
+    /// Compares the traces exactly if nothing runs in parallel, and otherwise the order of each
+    /// agent's lines.
     fn trace(&self, diff: &mut Diff, wanted: &[String], got: &[String]) {
-        // Where a callback is told of an error, the reference adds the name of a class of its language.
+        // In callbacks for errors, the reference adds the name of a Python class.
         let got: Vec<String> = if wanted.len() == got.len() {
             let pairs = wanted.iter().zip(got);
-            pairs.map(|(wanted, got)| spelled_as(wanted, got).unwrap_or(got).clone()).collect()
+            pairs.map(|(wanted, got)| spelling_of(wanted, got).unwrap_or(got).clone()).collect()
         } else {
             got.to_vec()
         };
@@ -171,30 +173,32 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// For names, one reference checks in a base class first and says that the value is invalid; the other says that the
-/// name is. A transfer that fails is an error like any other to one reference, and of a kind of its own to the other.
+/// Whether two kinds of errors are the same. For an invalid name, one reference checks in a base
+/// class first and reports an invalid value; the other reports an invalid name. A failed transfer
+/// is a general error in one reference, and has its own kind in the other.
 fn same_kind(wanted: &str, got: &str) -> bool {
     let is_name = |kind: &str| matches!(kind, "invalid_agent_name" | "validation_error");
     let is_transfer = |kind: &str| matches!(kind, "transfer_target_not_found" | "transfer_not_allowed");
     wanted == got || (is_name(wanted) && is_name(got)) || (wanted == "agent_error" && is_transfer(got))
 }
 
-/// The expected spelling of a measured line, where they differ by the name of a class alone.
-fn spelled_as<'a>(wanted: &'a String, got: &str) -> Option<&'a String> {
-    let told_of_an_error = got.starts_with("cb:on_") || got.starts_with("plugin:");
+/// Returns the expected spelling of a measured line, if they differ only by the name of a class.
+fn spelling_of<'a>(wanted: &'a String, got: &str) -> Option<&'a String> {
+    let is_error_callback = got.starts_with("cb:on_") || got.starts_with("plugin:");
     let class = wanted.strip_prefix(got)?.strip_prefix(':')?;
     let is_class = class.starts_with(char::is_uppercase) && class.chars().all(char::is_alphanumeric);
-    (told_of_an_error && got.contains("_error") && is_class).then_some(wanted)
+    (is_error_callback && got.contains("_error") && is_class).then_some(wanted)
 }
 
-/// Whether an agent began more often than it ended: a branch that is cancelled may have come less far, down to not
-/// having begun at all, as the branches take turns in another way.
+/// Whether an agent began more often than it ended. A cancelled branch may have done less, or may
+/// not have begun, because branches take turns differently.
 fn is_cut_short(trace: &[String]) -> bool {
     let count = |kind: &str| trace.iter().filter(|line| line.starts_with(kind)).count();
     count("run:") > count("done:")
 }
 
-/// Who a line of a trace is about: an agent for `run:`, `done:`, `model:` and `cb:`, otherwise a tool or a plugin.
+/// Returns the subject of a line of a trace: an agent for `run:`, `done:`, `model:` and `cb:`,
+/// otherwise a tool or a plugin.
 fn subject(line: &str) -> String {
     let mut words = line.split(':');
     match words.next() {
@@ -205,7 +209,7 @@ fn subject(line: &str) -> String {
     }
 }
 
-/// JSON with sorted keys, since the order of keys is nobody's promise.
+/// Formats JSON with sorted keys, since the order of keys is not specified.
 fn json(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).map(|mut value| {
         value.sort_all_objects();
@@ -226,7 +230,8 @@ fn by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>>
     groups
 }
 
-/// The events of each branch. Ids of calls are numbered per branch, since branches may interleave freely.
+/// Groups the events by branch. Ids of calls are numbered per branch, since branches may interleave
+/// freely.
 fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
     let mut groups = by(events, |event| event.branch.clone());
     for events in groups.values_mut() {
@@ -253,11 +258,11 @@ fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
     groups
 }
 
-/// Both sides of each group, empty where a side has none.
+/// Joins the groups of both sides. A side without a group has an empty list.
 fn union<K: Ord + Clone, T: Clone>(
     one: &BTreeMap<K, Vec<T>>,
     other: &BTreeMap<K, Vec<T>>,
 ) -> BTreeMap<K, (Vec<T>, Vec<T>)> {
-    let of = |groups: &BTreeMap<K, Vec<T>>, key: &K| groups.get(key).cloned().unwrap_or_default();
-    one.keys().chain(other.keys()).map(|key| (key.clone(), (of(one, key), of(other, key)))).collect()
+    let group = |groups: &BTreeMap<K, Vec<T>>, key: &K| groups.get(key).cloned().unwrap_or_default();
+    one.keys().chain(other.keys()).map(|key| (key.clone(), (group(one, key), group(other, key)))).collect()
 }

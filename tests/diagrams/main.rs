@@ -1,4 +1,5 @@
-//! What `SPEC.mermaid()` and `SPEC.dot()` write is read and drawn by the real Mermaid and the real Graphviz.
+//! Tests that the real Mermaid and the real Graphviz read and draw the output of `SPEC.mermaid()`
+//! and `SPEC.dot()`.
 //!
 //! ```text
 //! tests/peers/run-diagrams.sh cargo test --test diagrams -- --ignored
@@ -39,7 +40,7 @@ fn the_readme_shows_the_diagram_of_its_workflow() {
 
 #[test]
 #[ignore = "needs the programs that tests/peers/run-diagrams.sh installs"]
-fn the_real_programs_read_what_is_written() {
+fn the_real_programs_read_the_diagrams() {
     let mut folder = Folder::new();
     for spec in [
         iterative_writing::IterativeWriting::SPEC,
@@ -79,7 +80,7 @@ fn steps(count: usize) -> &'static [Step<'static>] {
     leak((0..count).map(step).collect::<Vec<_>>())
 }
 
-/// Loops in loops, as many as the language allows.
+/// Returns nested loops, at the maximum depth of the language.
 fn nested(depth: usize) -> &'static [Step<'static>] {
     let kind = StepKind::Loop { max: Some(2), until: None };
     let mut steps: Vec<_> = (0..depth).map(|at| Step::new("again", kind, 2 * depth - at)).collect();

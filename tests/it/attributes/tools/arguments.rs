@@ -1,4 +1,4 @@
-//! What comes from models as arguments.
+//! Arguments that come from models.
 
 use super::{call, everything, refused, weather};
 use adk::tool::ToolErrorKind;
@@ -51,7 +51,7 @@ async fn all_kinds_of_arguments_are_read() {
 }
 
 #[tokio::test]
-async fn an_argument_that_cannot_be_used_is_named() {
+async fn an_invalid_argument_is_named() {
     let tool = everything::default();
     let with = |name: &str, value: Value| {
         let mut all = all();

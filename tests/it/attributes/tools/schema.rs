@@ -1,4 +1,4 @@
-//! What models are told of arguments.
+//! The schemas of arguments that models receive.
 
 use super::{args, everything, schema, weather};
 use serde_json::json;
@@ -25,7 +25,7 @@ fn the_schema_of_plain_arguments() {
         "required": ["city"],
     });
     assert_eq!(schema(&weather::default()), expected);
-    // Equality of objects does not look at the order.
+    // Equality of JSON objects ignores the order of keys.
     let text = schema(&weather::default()).to_string();
     let places: Vec<_> = ["city", "days", "unit", "language", "hours"]
         .iter()
