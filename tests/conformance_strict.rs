@@ -25,7 +25,7 @@ fn mutations(case: &Case, whole: &Value) -> Vec<(String, Value)> {
     walk(whole, &mut String::new(), &mut places);
     let mut all = Vec::new();
     for place in places {
-        for (how, value) in changed(&place, case, whole.pointer(&place).unwrap_or(&Value::Null)) {
+        for (how, value) in changes(&place, case, whole.pointer(&place).unwrap_or(&Value::Null)) {
             let mut mutated = whole.clone();
             if let Some(slot) = mutated.pointer_mut(&place) {
                 *slot = value;
@@ -63,7 +63,7 @@ fn is_free(place: &str, case: &Case) -> bool {
     wording || (prompt && !templates) || of_error || words.contains(&"adk2")
 }
 
-fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)> {
+fn changes(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)> {
     if is_free(place, case) {
         return Vec::new();
     }
@@ -139,7 +139,7 @@ fn each_change_of_an_expectation_is_noticed() {
             read.is_ok_and(|expect| comparison.differences(&expect, &measured).is_none())
         };
         // The changed expectation may be the behaviour of an older reference.
-        let written = Expect::written(case).into_iter().map(|(_, expect)| Value::Object(expect));
+        let written = Expect::raw_expectations(case).into_iter().map(|(_, expect)| Value::Object(expect));
         let met = written.into_iter().find(passes).unwrap_or_else(|| panic!("{} fails", case.id));
         for (place, mutated) in mutations(case, &met) {
             count += 1;

@@ -138,20 +138,20 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     let sample = match scenario {
         Scenario::Text => stored_loop(custom_pair(Emits::Text), size).await?,
         Scenario::Key => stored_loop(custom_pair(Emits::Key), size).await?,
-        Scenario::Silent => looped(custom_pair(Emits::Nothing), size / 2, size).await?,
-        Scenario::Blocks => looped(vec![blocks(width)?], size, size).await?,
-        Scenario::History => looped(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
-        Scenario::NoHistory => looped(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
+        Scenario::Silent => run_loop(custom_pair(Emits::Nothing), size / 2, size).await?,
+        Scenario::Blocks => run_loop(vec![blocks(width)?], size, size).await?,
+        Scenario::History => run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
+        Scenario::NoHistory => run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
         Scenario::Alone => {
             let refiner = llm("refiner", "Refine the draft: {draft?}", "draft", IncludeContents::None)?;
-            looped(vec![refiner], size, size).await?
+            run_loop(vec![refiner], size, size).await?
         }
         Scenario::Parallel => parallel(width, size).await?,
         Scenario::Tools => tools(width, size).await?,
         Scenario::Session => session(size).await?,
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
-        Scenario::Waiting => waiting(size).await?,
+        Scenario::Waiting => run_waiting(size).await?,
         Scenario::Each | Scenario::Workflows | Scenario::SilentParallel => return Ok(None),
     };
     Ok(Some(sample))
@@ -209,7 +209,7 @@ async fn stored_loop(agents: Vec<Arc<dyn BaseAgent>>, events: usize) -> Result<S
     Ok(Sample::new(drive(&runner, "session", StreamingMode::None).await?, events))
 }
 
-async fn looped(agents: Vec<Arc<dyn BaseAgent>>, rounds: usize, units: usize) -> Result<Sample> {
+async fn run_loop(agents: Vec<Arc<dyn BaseAgent>>, rounds: usize, units: usize) -> Result<Sample> {
     let agent = LoopAgent::new("loop", "", agents, rounds as u32)?;
     Ok(Sample::new(drive_bare(Arc::new(agent)).await?, units))
 }
@@ -245,7 +245,7 @@ async fn tools(tools: usize, turns: usize) -> Result<Sample> {
     let model: Arc<dyn Model> = Arc::new(AdkRsScripted { tools, ..Default::default() });
     let worker = LlmAgent::builder("worker").model(model).instruction("Add.").output_key("answer");
     let worker = worker.tool(Arc::new(add)).include_contents(IncludeContents::None).build()?;
-    looped(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
+    run_loop(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -284,7 +284,7 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, chunks * runs))
 }
 
-async fn waiting(runs: usize) -> Result<Sample> {
+async fn run_waiting(runs: usize) -> Result<Sample> {
     let agent = |name: &str, instruction: &str| -> Result<Arc<dyn BaseAgent>> {
         let model: Arc<dyn Model> = Arc::new(AdkRsNever);
         let agent = LlmAgent::builder(name).model(model).instruction(instruction).output_key(name);

@@ -150,22 +150,22 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     let Job { scenario, width, size } = job;
     let custom_pair = |emits| vec![custom("a", emits), custom("b", emits)];
     let sample = match scenario {
-        Scenario::Text => looped(custom_pair(Emits::Text), size / 2, size).await?,
-        Scenario::Key => looped(custom_pair(Emits::Key), size / 2, size).await?,
-        Scenario::Silent => looped(custom_pair(Emits::Nothing), size / 2, size).await?,
-        Scenario::Blocks => looped(vec![blocks(width)], size, size).await?,
-        Scenario::History => looped(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
-        Scenario::NoHistory => looped(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
+        Scenario::Text => run_loop(custom_pair(Emits::Text), size / 2, size).await?,
+        Scenario::Key => run_loop(custom_pair(Emits::Key), size / 2, size).await?,
+        Scenario::Silent => run_loop(custom_pair(Emits::Nothing), size / 2, size).await?,
+        Scenario::Blocks => run_loop(vec![blocks(width)], size, size).await?,
+        Scenario::History => run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
+        Scenario::NoHistory => run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
         Scenario::Alone => {
             let refiner = llm("refiner", "Refine the draft: {draft?}", "draft", IncludeContents::None)?;
-            looped(vec![refiner], size, size).await?
+            run_loop(vec![refiner], size, size).await?
         }
         Scenario::Parallel => parallel(width, size).await?,
         Scenario::Tools => tools(width, size).await?,
         Scenario::Session => session(size).await?,
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
-        Scenario::Waiting => waiting(size).await?,
+        Scenario::Waiting => run_waiting(size).await?,
         Scenario::Each | Scenario::Workflows | Scenario::SilentParallel => return Ok(None),
     };
     Ok(Some(sample))
@@ -203,7 +203,7 @@ async fn drive_alone(agent: Arc<dyn Agent>) -> Result<Duration> {
     drive(&runner(agent, sessions)?, "session").await
 }
 
-async fn looped(agents: Vec<Arc<dyn Agent>>, rounds: usize, units: usize) -> Result<Sample> {
+async fn run_loop(agents: Vec<Arc<dyn Agent>>, rounds: usize, units: usize) -> Result<Sample> {
     let agent = LoopAgent::new("loop", agents).with_max_iterations(rounds as u32);
     Ok(Sample::new(drive_alone(Arc::new(agent)).await?, units))
 }
@@ -234,7 +234,7 @@ async fn tools(tools: usize, turns: usize) -> Result<Sample> {
         .tool(Arc::new(add))
         .include_contents(IncludeContents::None)
         .build()?;
-    looped(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
+    run_loop(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -277,7 +277,7 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, chunks * runs))
 }
 
-async fn waiting(runs: usize) -> Result<Sample> {
+async fn run_waiting(runs: usize) -> Result<Sample> {
     let agent = |name: &str, instruction: &str| -> Result<Arc<dyn Agent>> {
         let agent = LlmAgentBuilder::new(name)
             .model(Arc::new(AdkRustNever))

@@ -25,7 +25,7 @@ pub struct Counts {
     pub bytes: u64,
     /// The maximum of bytes that were allocated at one time.
     pub peak: u64,
-    /// Polls of the [`polled`] futures.
+    /// Polls of the [`count_polls`] futures.
     pub polls: u64,
     /// Locks that adk has taken; 0 without `--cfg adk_counts`.
     pub locks: u64,
@@ -49,7 +49,7 @@ pub fn counts() -> Counts {
 }
 
 /// Counts the polls of a future.
-pub async fn polled<F: Future>(future: F) -> F::Output {
+pub async fn count_polls<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|cx| {
         // One thread runs all scenarios, so load and store need not be one atomic operation.

@@ -1,6 +1,6 @@
 //! The scenarios on adk.
 
-use crate::count::polled;
+use crate::count::count_polls;
 use crate::job::{Job, Result, Sample};
 use crate::rows::Scenario;
 use adk::model::{Model, ModelChunk, ModelRequest, ModelStream};
@@ -19,7 +19,7 @@ pub struct Say;
 impl Agent for Say {
     const META: AgentMeta<'static> = AgentMeta::custom("say");
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        polled(cx.emit(Event::new().with_text(TEXT))).await?;
+        count_polls(cx.emit(Event::new().with_text(TEXT))).await?;
         Ok(Flow::Continue)
     }
 }
@@ -30,7 +30,7 @@ pub struct SayAndWrite;
 impl Agent for SayAndWrite {
     const META: AgentMeta<'static> = AgentMeta::custom("say_and_write");
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        polled(cx.emit(Event::new().with_text(TEXT).with_state("counter", 1))).await?;
+        count_polls(cx.emit(Event::new().with_text(TEXT).with_state("counter", 1))).await?;
         Ok(Flow::Continue)
     }
 }
@@ -242,7 +242,7 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
         Scenario::Session => session(size).await?,
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
-        Scenario::Waiting => waiting(size).await?,
+        Scenario::Waiting => run_waiting(size).await?,
     };
     Ok(Some(sample))
 }
@@ -250,7 +250,7 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
 /// Drives a run to its end and returns the time. The run's memory is freed after the clock is read.
 async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Duration> {
     let start = Instant::now();
-    while let Some(event) = polled(stream.next()).await {
+    while let Some(event) = count_polls(stream.next()).await {
         std::hint::black_box(event?);
     }
     let outcome = stream.finish().await?;
@@ -310,7 +310,7 @@ async fn runs(runs: usize) -> Result<Sample> {
     let workflow = Function::default();
     let start = Instant::now();
     for _ in 0..runs {
-        std::hint::black_box(polled(runner.run(&workflow, 1).into_future()).await?.output);
+        std::hint::black_box(count_polls(runner.run(&workflow, 1).into_future()).await?.output);
     }
     Ok(Sample::new(start.elapsed(), runs))
 }
@@ -327,7 +327,7 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, chunks * runs))
 }
 
-async fn waiting(runs: usize) -> Result<Sample> {
+async fn run_waiting(runs: usize) -> Result<Sample> {
     let model: Arc<dyn Model> = Arc::new(Never);
     let runner = Runner::builder().model(model).build()?;
     let workflow = Arc::new(Review::default());

@@ -54,16 +54,16 @@ impl Table {
         let Cell::Measured { value, instructions, allocations } = cell else {
             return if matches!(cell, Cell::Failed(_)) { "–".into() } else { String::new() };
         };
-        let mut text = grouped(*value);
+        let mut text = group_digits(*value);
         if self.scripts {
             return text;
         }
         if let Some(instructions) = instructions {
-            text += &format!("; {}", grouped(*instructions));
+            text += &format!("; {}", group_digits(*instructions));
         }
         if let Some(allocations) = allocations {
             let short =
-                if *allocations < 100.0 { format!("{allocations:.1}") } else { grouped(*allocations) };
+                if *allocations < 100.0 { format!("{allocations:.1}") } else { group_digits(*allocations) };
             text += &format!("; {short}");
         }
         text
@@ -99,7 +99,7 @@ fn two_digits(ratio: f64) -> String {
 }
 
 /// Formats a rounded number with a comma after each thousand.
-fn grouped(number: f64) -> String {
+fn group_digits(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -117,9 +117,9 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_by_thousands() {
-        assert_eq!(grouped(7.4), "7");
-        assert_eq!(grouped(713.0), "713");
-        assert_eq!(grouped(2_000_000.2), "2,000,000");
+        assert_eq!(group_digits(7.4), "7");
+        assert_eq!(group_digits(713.0), "713");
+        assert_eq!(group_digits(2_000_000.2), "2,000,000");
     }
 
     #[test]

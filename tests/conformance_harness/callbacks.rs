@@ -114,7 +114,11 @@ macro_rules! around {
 pub(super) use around;
 
 /// Adds the callbacks of model calls and tool calls.
-pub fn inside(mut builder: LlmAgentBuilder, common: &Common, recorder: &Arc<Recorder>) -> LlmAgentBuilder {
+pub fn add_call_callbacks(
+    mut builder: LlmAgentBuilder,
+    common: &Common,
+    recorder: &Arc<Recorder>,
+) -> LlmAgentBuilder {
     for one in Scripted::all(common, Hook::BeforeModel, recorder) {
         builder = builder.before_model(move |cx: &mut CallbackContext, request: &mut ModelRequest| {
             one.begin(cx)?;

@@ -38,7 +38,7 @@ impl<'a> Comparison<'a> {
         match (&expect.construct_error, &measured.refused) {
             (Some(error), Some(refused)) => {
                 let same = same_kind(&error.kind, &refused.kind);
-                diff.unless(same, "kind of the construction error", &error.kind, &refused.kind);
+                diff.compare(same, "kind of the construction error", &error.kind, &refused.kind);
                 return diff.finish();
             }
             (Some(error), None) => {
@@ -54,7 +54,7 @@ impl<'a> Comparison<'a> {
         if let Some(warnings) = expect.construct_warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
             diff.note(format!("the tree should be warned of: {}", warnings.join("; ")));
         }
-        diff.unless(
+        diff.compare(
             expect.runs.len() == measured.runs.len(),
             "number of runs",
             &expect.runs.len().to_string(),
@@ -81,20 +81,20 @@ impl<'a> Comparison<'a> {
         };
         let message = got.error.as_ref().and_then(|error| error.message.as_deref());
         let shown = format!("{}{}", kind(&got.error), message.map_or(String::new(), |m| format!(" ({m})")));
-        diff.unless(same, &format!("run {number}: error"), &kind(&wanted.error), &shown);
+        diff.compare(same, &format!("run {number}: error"), &kind(&wanted.error), &shown);
         if self.how == Compare::None {
             return;
         }
         self.events(diff, &format!("run {number}: events"), &wanted.events, &got.events);
         let (before, after) = (&wanted.state_after, &got.state_after);
-        diff.unless(before == after, &format!("run {number}: state"), &json(before), &json(after));
-        diff.unless(
+        diff.compare(before == after, &format!("run {number}: state"), &json(before), &json(after));
+        diff.compare(
             wanted.persisted_count == got.persisted_count,
             &format!("run {number}: events in the session"),
             &wanted.persisted_count.to_string(),
             &got.persisted_count.to_string(),
         );
-        diff.unless(
+        diff.compare(
             wanted.stopped_by_consumer == got.stopped_by_consumer,
             &format!("run {number}: stopped by the consumer"),
             &wanted.stopped_by_consumer.to_string(),
@@ -135,7 +135,7 @@ impl<'a> Comparison<'a> {
         if !self.parallel {
             return diff.lists("trace", wanted, &got);
         }
-        let (wanted, got) = (by(wanted, |line| subject(line)), by(&got, |line| subject(line)));
+        let (wanted, got) = (group_by(wanted, |line| subject(line)), group_by(&got, |line| subject(line)));
         for (who, (wanted, got)) in union(&wanted, &got) {
             if !(is_cut_short(&wanted) && wanted.starts_with(&got)) {
                 diff.lists(&format!("trace of {who}"), &wanted, &got);
@@ -164,7 +164,7 @@ impl<'a> Comparison<'a> {
             return diff.lists("model requests", &wanted, &got);
         }
         let agent = |request: &RequestView| request.agent.clone();
-        let (wanted, got) = (by(wanted, agent), by(got, agent));
+        let (wanted, got) = (group_by(wanted, agent), group_by(got, agent));
         for (who, (wanted, got)) in union(&wanted, &got) {
             let wanted: Vec<_> = wanted.iter().flat_map(expected).collect();
             let got: Vec<_> = got.iter().flat_map(measured).collect();
@@ -222,7 +222,7 @@ fn lines(events: &[EventView]) -> Vec<String> {
     events.iter().map(json).collect()
 }
 
-fn by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>> {
+fn group_by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>> {
     let mut groups = BTreeMap::new();
     for one in all {
         groups.entry(key(one)).or_insert_with(Vec::new).push(one.clone());
@@ -233,7 +233,7 @@ fn by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>>
 /// Groups the events by branch. Ids of calls are numbered per branch, since branches may interleave
 /// freely.
 fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
-    let mut groups = by(events, |event| event.branch.clone());
+    let mut groups = group_by(events, |event| event.branch.clone());
     for events in groups.values_mut() {
         let mut ids: Vec<String> = Vec::new();
         let mut number = |id: &mut String| {

@@ -14,7 +14,7 @@ impl Diff {
     }
 
     /// Adds a difference unless the values are the same.
-    pub fn unless(&mut self, same: bool, what: &str, wanted: &str, got: &str) {
+    pub fn compare(&mut self, same: bool, what: &str, wanted: &str, got: &str) {
         if !same {
             self.note(format!("{what}\n  - {wanted}\n  + {got}"));
         }

@@ -38,7 +38,7 @@ impl Model for ScriptedReplies {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        self.recorder.asked(&request);
+        self.recorder.record_request(&request);
         let Some(reply) = self.reply() else {
             let error = ModelError::new(ModelErrorKind::Other, "the script has no more replies");
             return Box::pin(stream::iter([Err(error)]));

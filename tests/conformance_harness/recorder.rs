@@ -28,7 +28,7 @@ impl Recorder {
     }
 
     /// Records a model request.
-    pub fn asked(&self, request: &ModelRequest) {
+    pub fn record_request(&self, request: &ModelRequest) {
         let mut recorded = self.open();
         let agent = request.info.agent.to_string();
         let calls = recorded.calls.entry(agent.clone()).or_default();

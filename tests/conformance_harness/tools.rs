@@ -91,7 +91,7 @@ impl DynTool for ScriptedTool {
             }
         }
         if !missing.is_empty() {
-            let text = lacks(&self.def.name, &missing);
+            let text = missing_arguments(&self.def.name, &missing);
             return Box::pin(std::future::ready(Err(ToolError::argument(text))));
         }
         Box::pin(act(self.def.clone(), self.recorder.clone(), args, cx))
@@ -99,7 +99,7 @@ impl DynTool for ScriptedTool {
 }
 
 /// Returns the reference's message for a call without mandatory arguments.
-fn lacks(name: &str, missing: &[&str]) -> String {
+fn missing_arguments(name: &str, missing: &[&str]) -> String {
     format!(
         "Invoking `{name}()` failed as the following mandatory input parameters are not present:\n{}\nYou could retry \
          calling this tool, but it is IMPORTANT for you to provide all the mandatory parameters.",

@@ -194,7 +194,11 @@ impl Maker<'_> {
                 ToolDef::Agent(def) => builder.tool(AgentTool::shared(self.tool(def)?)),
             };
         }
-        Ok(callbacks::inside(around!(builder, &agent.common, self.recorder), &agent.common, self.recorder))
+        Ok(callbacks::add_call_callbacks(
+            around!(builder, &agent.common, self.recorder),
+            &agent.common,
+            self.recorder,
+        ))
     }
 }
 

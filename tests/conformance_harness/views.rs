@@ -217,11 +217,11 @@ impl RequestView {
 impl Expect {
     /// Returns the expectations as written: first the newest reference, then the references with
     /// other behaviour.
-    pub fn written(case: &super::format::Case) -> Vec<(String, Map<String, Value>)> {
+    pub fn raw_expectations(case: &super::format::Case) -> Vec<(String, Map<String, Value>)> {
         let name = case.generated_with.as_deref().unwrap_or("the expectation");
         let newest = (name.to_owned(), case.expect.clone());
         let older = case.variants.iter();
-        let older = older.map(|(name, variant)| (name.clone(), overlaid(&case.expect, variant)));
+        let older = older.map(|(name, variant)| (name.clone(), apply_variant(&case.expect, variant)));
         std::iter::once(newest).chain(older).collect()
     }
 
@@ -234,13 +234,13 @@ impl Expect {
             let expect = serde_json::from_value(Value::Object(fields));
             expect.map(|expect| (name.clone(), expect)).map_err(|error| format!("{name}: {error}"))
         };
-        Self::written(case).into_iter().map(read).collect()
+        Self::raw_expectations(case).into_iter().map(read).collect()
     }
 }
 
 /// Applies a variant, which contains only the differences. A tree that cannot be built has no runs,
 /// and an expectation with runs has a tree.
-fn overlaid(expect: &Map<String, Value>, variant: &Map<String, Value>) -> Map<String, Value> {
+fn apply_variant(expect: &Map<String, Value>, variant: &Map<String, Value>) -> Map<String, Value> {
     if variant.get("construct_error").is_some_and(|error| !error.is_null()) {
         return variant.clone();
     }

@@ -67,7 +67,7 @@ fn the_real_programs_read_the_diagrams() {
         }
     }
     folder.parse("long", &Spec::new("long", "", steps(3_000)));
-    folder.parse("deep", &Spec::new("deep", "", nested(128)));
+    folder.parse("deep", &Spec::new("deep", "", nested_loops(128)));
     folder.parse("workflows", &Spec::new("workflows", "", workflows(50)));
     peers::mermaid(&folder);
     peers::graphviz(&folder);
@@ -81,7 +81,7 @@ fn steps(count: usize) -> &'static [Step<'static>] {
 }
 
 /// Returns nested loops, at the maximum depth of the language.
-fn nested(depth: usize) -> &'static [Step<'static>] {
+fn nested_loops(depth: usize) -> &'static [Step<'static>] {
     let kind = StepKind::Loop { max: Some(2), until: None };
     let mut steps: Vec<_> = (0..depth).map(|at| Step::new("again", kind, 2 * depth - at)).collect();
     steps.push(Step::new("agent", StepKind::Agent { meta: &AGENT, instance: false }, depth));

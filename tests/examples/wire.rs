@@ -59,7 +59,7 @@ iterative_writing/refinement ended in round 2, by refiner
 
 /// Returns a typed reply that is not an object. All providers except one require it inside an
 /// object.
-fn typed((model, ..): (&str, &str, &str), value: Value) -> Reply {
+fn typed_reply((model, ..): (&str, &str, &str), value: Value) -> Reply {
     let wrapped = json!({ "value": value });
     Reply::text(&if model.starts_with("gemini") { value } else { wrapped }.to_string())
 }
@@ -75,7 +75,7 @@ async fn the_rating_of_a_model_decides_which_arm_runs() {
             (json!("Spam"), &[], "[bin] answer = \"(not answered)\""),
         ] {
             let replies = replies.iter().map(|text| Reply::text(text));
-            let server = WireServer::start([typed(model, severity)].into_iter().chain(replies)).await;
+            let server = WireServer::start([typed_reply(model, severity)].into_iter().chain(replies)).await;
             let ran =
                 asks(example("triage", &["When?", "--model", model.0]), &server, model).run().await.good();
             assert!(ran.out.contains(answer), "{answer:?} is not in {}", ran.out);
@@ -92,7 +92,7 @@ async fn the_rating_of_a_model_decides_which_arm_runs() {
 async fn topics_are_researched_in_parallel_and_joined_in_order() {
     for model in MODELS {
         let server = WireServer::start([
-            typed(model, json!(["leaves", "water"])).when("Which topics"),
+            typed_reply(model, json!(["leaves", "water"])).when("Which topics"),
             Reply::text("Green.").when("treats leaves").pause_after(0),
             Reply::text("Hot.").when("treats water").pause_after(0),
             Reply::text("Black?").when("in this: Green."),
@@ -117,7 +117,7 @@ async fn topics_are_researched_in_parallel_and_joined_in_order() {
 
 #[tokio::test]
 async fn zero_topics_are_an_empty_list() {
-    let server = WireServer::start([typed(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
+    let server = WireServer::start([typed_reply(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
     let ran = asks(example("topic_research", &["tea", "--model", MODELS[0].0]), &server, MODELS[0]);
     let ran = ran.run().await.good();
     assert!(ran.out.ends_with("\nNothing.\n\n0 topics, 2 model calls\n"), "{}", ran.out);
@@ -127,7 +127,7 @@ async fn zero_topics_are_an_empty_list() {
 async fn a_headline_is_shortened_until_it_fits_or_is_absent() {
     let long = "The library of our town will be open on Sundays from the first of May on";
     for model in MODELS {
-        let verdict = |verdict: &str| typed(model, json!(verdict));
+        let verdict = |verdict: &str| typed_reply(model, json!(verdict));
         let server = WireServer::start([
             Reply::text(long),
             verdict("Good"),
@@ -166,7 +166,7 @@ async fn a_headline_is_shortened_until_it_fits_or_is_absent() {
 #[tokio::test]
 async fn a_break_ends_the_inner_loop_or_the_named_loop() {
     for model in MODELS {
-        let verdict = |verdict: &str| typed(model, json!(verdict));
+        let verdict = |verdict: &str| typed_reply(model, json!(verdict));
         let server = WireServer::start([
             Reply::text("The library of our town opens on Sundays."),
             Reply::text("Sundays!"),

@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-async fn paused<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec<Waiting> {
+async fn open_waits<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec<Waiting> {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
@@ -133,7 +133,7 @@ async fn a_person_decides_in_each_round_and_another_process_resumes() {
     let world = World::default();
     let workflow = Publishing::default();
     let runner = world.builder().build().unwrap();
-    let waiting = paused(runner.run(&workflow, "cats").stream()).await;
+    let waiting = open_waits(runner.run(&workflow, "cats").stream()).await;
     assert_eq!(questions(&waiting), ["May `About cats` be published?"]);
     assert_eq!(waiting[0].path.to_string(), "publishing/refinement#1/decision");
     assert!(waiting[0].deadline.is_some());
@@ -170,7 +170,7 @@ async fn defaults_apply_after_the_timeout() {
     let world = World::default();
     let runner = world.builder().workflow(Publishing::default()).build().unwrap();
     let workflow = Publishing::default();
-    let waiting = paused(runner.run(&workflow, "cats").stream()).await;
+    let waiting = open_waits(runner.run(&workflow, "cats").stream()).await;
     let done = async {
         loop {
             tokio::time::sleep(Duration::from_hours(1)).await;
@@ -196,7 +196,7 @@ async fn a_watch_skips_runs_that_another_process_drives() {
     let runner = world.builder().workflow(Publishing::default()).build().unwrap();
     let workflow = Publishing::default();
     let [left, other] = [0, 1].map(|_| runner.run(&workflow, "cats").stream());
-    let (left, other) = (paused(left).await, paused(other).await);
+    let (left, other) = (open_waits(left).await, open_waits(other).await);
     for waiting in [&left, &other] {
         runner.answer(&waiting[0].id, Decision::Publish).await.unwrap();
     }
@@ -217,7 +217,7 @@ async fn answers_of_elements_and_instances_have_their_own_types() {
     let world = World::default();
     let runner = world.builder().workflow(Magazine::default()).build().unwrap();
     let workflow = Magazine::default();
-    let waiting = paused(runner.run(&workflow, vec!["a".to_owned(), "b".to_owned()]).stream()).await;
+    let waiting = open_waits(runner.run(&workflow, vec!["a".to_owned(), "b".to_owned()]).stream()).await;
     assert_eq!(questions(&waiting), ["Is a fit for print?", "Is b fit for print?"]);
     assert_eq!(runner.answer(&waiting[1].id, "yes").await.unwrap_err().kind(), ErrorKind::AnswerInvalid);
     for (one, yes) in waiting.iter().zip([true, false]) {
@@ -246,7 +246,7 @@ async fn without_a_default_the_run_fails_at_the_timeout() {
     let world = World::default();
     let runner = world.builder().workflow(Voting::default()).build().unwrap();
     let workflow = Voting::default();
-    paused(runner.run(&workflow, ()).stream()).await;
+    open_waits(runner.run(&workflow, ()).stream()).await;
     tokio::time::advance(Duration::from_secs(2)).await;
     let error = runner.recover().await.unwrap().remove(0).result.unwrap_err();
     assert_eq!(
@@ -277,10 +277,10 @@ async fn a_run_that_is_resumed_twice_counts_its_usage_once() {
     let model = adk::testing::ScriptedModel::new().reply(reply).repeat_last();
     let runner = world.builder().model(model).build().unwrap();
     let workflow = Asking::default();
-    let mut waiting = paused(runner.run(&workflow, "tea").stream()).await;
+    let mut waiting = open_waits(runner.run(&workflow, "tea").stream()).await;
     let run = waiting[0].run_id;
     runner.answer(&waiting[0].id, "kind").await.unwrap();
-    waiting = paused(runner.resume(&workflow, run).stream()).await;
+    waiting = open_waits(runner.resume(&workflow, run).stream()).await;
     runner.answer(&waiting[0].id, "short").await.unwrap();
     let outcome = runner.resume(&workflow, run).await.unwrap();
     let told = runner.runs(&adk::engine::RunFilter::of_run(run)).await.unwrap();
@@ -312,7 +312,7 @@ async fn a_question_that_names_a_role_is_answered_by_a_user_with_the_role() {
     let model = ScriptedModel::new().call("pay", amount(5)).call("pay", amount(49)).text("done");
     let runner = world.builder().model(model).workflow(Refund::default()).build().unwrap();
     let workflow = Refund::default();
-    let waiting = paused(runner.session("ann", "s").run(&workflow, ()).stream()).await;
+    let waiting = open_waits(runner.session("ann", "s").run(&workflow, ()).stream()).await;
     assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":49}?"]);
     assert_eq!(waiting[0].by, Some(AnsweredBy::Role("staff".into())));
     for caller in [Answerer::default(), Answerer::user("ann"), Answerer::user("bob").role("editor")] {

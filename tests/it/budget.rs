@@ -15,7 +15,7 @@ fn prices() -> Prices {
     Prices::new("USD").expect("it is right").model("scripted", price)
 }
 
-fn says(input: u64, output: u64) -> Reply {
+fn usage_reply(input: u64, output: u64) -> Reply {
     Reply::new().text("Text.").usage(input, output)
 }
 
@@ -39,7 +39,7 @@ workflow! {
 
 #[tokio::test]
 async fn each_reply_and_the_run_report_their_cost() {
-    let model = ScriptedModel::new().reply(says(20, 10)).reply(says(50, 20));
+    let model = ScriptedModel::new().reply(usage_reply(20, 10)).reply(usage_reply(50, 20));
     let runner = runner(model);
     let outcome = runner.run(&Writing::default(), "cats").await.unwrap();
     assert_eq!(outcome.usage.cost.to_string(), "0.10");
@@ -59,7 +59,7 @@ async fn each_reply_and_the_run_report_their_cost() {
 
 #[tokio::test]
 async fn a_run_ends_before_a_call_that_may_exceed_the_budget() {
-    let model = ScriptedModel::new().reply(says(20, 80)).reply(says(20, 10));
+    let model = ScriptedModel::new().reply(usage_reply(20, 80)).reply(usage_reply(20, 10));
     let asked = model.clone();
     let runner = runner(model);
     let session = runner.session("u", "s");
@@ -90,7 +90,7 @@ workflow! {
 
 #[tokio::test]
 async fn a_block_has_a_new_budget_each_time_it_runs() {
-    let model = ScriptedModel::new().reply(says(50, 40)).repeat_last();
+    let model = ScriptedModel::new().reply(usage_reply(50, 40)).repeat_last();
     let asked = model.clone();
     let runner: Runner = Runner::builder().model(model).build().unwrap();
     for run in 1..=2 {
@@ -116,7 +116,7 @@ workflow! {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_waits_until_a_parallel_call_releases_its_reserve() {
-    let slow = || says(20, 10).after(Duration::from_secs(5));
+    let slow = || usage_reply(20, 10).after(Duration::from_secs(5));
     let model = ScriptedModel::new().on("one").reply(slow()).on("two").reply(slow());
     let start = tokio::time::Instant::now();
     let outcome = runner(model).run(&Both::default(), "cats").await.unwrap();
@@ -145,7 +145,7 @@ fn otherwise() -> String {
 
 #[tokio::test]
 async fn an_agent_has_a_budget_for_its_turn_and_no_try_catches_the_error() {
-    let model = ScriptedModel::new().reply(says(20, 10));
+    let model = ScriptedModel::new().reply(usage_reply(20, 10));
     let error = runner(model).run(&Asking::default(), "cats").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
     assert!(error.to_string().contains("`asking/try_1#1/writer` would use more"), "{error}");
@@ -188,7 +188,7 @@ workflow! {
 async fn recorded_costs_count_when_a_run_is_resumed() {
     for (most, fits) in [("0.40 USD", true), ("0.30 USD", false)] {
         let calls = Reply::new().call("pay", serde_json::json!({})).usage(90, 10);
-        let model = ScriptedModel::new().reply(says(90, 10)).reply(calls).reply(says(90, 10));
+        let model = ScriptedModel::new().reply(usage_reply(90, 10)).reply(calls).reply(usage_reply(90, 10));
         let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
         let engine = MemoryJournal::new();
         let config = RunConfig::new().budget(budget(most));

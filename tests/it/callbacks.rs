@@ -193,7 +193,7 @@ async fn callbacks_of_fields_run_after_the_declared_callbacks() {
 }
 
 /// Runs a tree and returns its texts.
-async fn said(tree: &Tree, model: &ScriptedModel) -> Vec<String> {
+async fn run_texts(tree: &Tree, model: &ScriptedModel) -> Vec<String> {
     let outcome = runner(model).run(tree, "go").await.unwrap();
     outcome.session().events().skip(1).map(|event| format!("{}: {}", event.path, event.text())).collect()
 }
@@ -209,7 +209,7 @@ async fn builders_take_callbacks_and_the_root_of_a_tree_runs_them_once() {
         .build()
         .unwrap();
     let model = ScriptedModel::new().text("one").text("two");
-    let all = said(&tree.into(), &model).await;
+    let all = run_texts(&tree.into(), &model).await;
     assert_eq!(all, ["lp: ", "lp#1/a: ", "lp#1/a: one", "lp#2/a: ", "lp#2/a: two", "lp: over at lp"]);
 
     let agent = LlmAgent::builder("a")
@@ -218,7 +218,7 @@ async fn builders_take_callbacks_and_the_root_of_a_tree_runs_them_once() {
         .build()
         .unwrap();
     let tree = Tree::of(agent).unwrap();
-    assert_eq!(said(&tree, &ScriptedModel::new().text("one")).await, ["a: one", "a: bye"]);
+    assert_eq!(run_texts(&tree, &ScriptedModel::new().text("one")).await, ["a: one", "a: bye"]);
 
     let skipped = WithCallbacks::new(LlmAgent::builder("a").output_key("o").build().unwrap())
         .before_agent(|_: &mut CallbackContext| Some("instead"));

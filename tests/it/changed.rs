@@ -153,12 +153,12 @@ version!(plan_awaited: u8, Plan, Plan {}, { Poor });
 version!(more_awaited: u8, Plan, Plan { pub steps: u32 }, { Poor });
 
 /// Begins a run that waits for its answer, and answers `true`.
-async fn waiting<W: Workflow + adk::Needs>(workflow: &W, input: W::Input) -> (Runner, RunId) {
-    answered(workflow, input, true).await
+async fn approved_run<W: Workflow + adk::Needs>(workflow: &W, input: W::Input) -> (Runner, RunId) {
+    answered_run(workflow, input, true).await
 }
 
 /// Begins a run that waits for its answer, and answers.
-async fn answered<W: Workflow + adk::Needs>(
+async fn answered_run<W: Workflow + adk::Needs>(
     workflow: &W,
     input: W::Input,
     answer: impl Serialize,
@@ -175,7 +175,7 @@ async fn answered<W: Workflow + adk::Needs>(
 
 /// Asserts that a resume with `workflow` is refused with these lines. The run can still be resumed
 /// with its own workflow.
-async fn refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
+async fn assert_refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
     let Err(error) = runner.resume(workflow, *run).await else { panic!("it was taken up") };
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
@@ -183,31 +183,31 @@ async fn refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), work
 
 #[tokio::test]
 async fn a_new_key_at_the_start_is_refused_with_the_difference() {
-    let then = waiting(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+    let then = approved_run(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
     let diff = "- workflow greeting <- topic\n+ workflow greeting <- tone <- topic";
-    refused(&then, &toned::Greeting::default(), diff).await;
-    refused(&then, &asked::Greeting::default(), diff).await;
+    assert_refused(&then, &toned::Greeting::default(), diff).await;
+    assert_refused(&then, &asked::Greeting::default(), diff).await;
     assert_eq!(then.0.resume(&plain::Greeting::default(), then.1).await.unwrap().output, "cats, true");
 
-    let then = waiting(&plain::Whole::default(), plain::WholeInput::new("cats")).await;
+    let then = approved_run(&plain::Whole::default(), plain::WholeInput::new("cats")).await;
     let diff = "- workflow greeting <- topic -> line\n+ workflow greeting <- tone <- topic -> line";
-    refused(&then, &toned::Whole::default(), diff).await;
-    refused(&then, &asked::Whole::default(), diff).await;
+    assert_refused(&then, &toned::Whole::default(), diff).await;
+    assert_refused(&then, &asked::Whole::default(), diff).await;
     assert_eq!(then.0.resume(&plain::Whole::default(), then.1).await.unwrap().output, "cats, true");
 }
 
 #[tokio::test]
 async fn a_removed_key_at_the_start_is_refused() {
-    let then = waiting(&toned::Whole::default(), toned::WholeInput::new("cats")).await;
+    let then = approved_run(&toned::Whole::default(), toned::WholeInput::new("cats")).await;
     let diff = "- workflow greeting <- tone <- topic -> line\n+ workflow greeting <- topic -> line";
-    refused(&then, &plain::Whole::default(), diff).await;
+    assert_refused(&then, &plain::Whole::default(), diff).await;
 }
 
 #[tokio::test]
 async fn the_values_at_the_start_of_a_run_stay_when_it_is_resumed() {
     /// Asserts that the tone of the run is older than the next tone.
     async fn is_kept<W: Workflow<Output = String> + adk::Needs>(workflow: W, input: W::Input) {
-        let (runner, run) = waiting(&workflow, input).await;
+        let (runner, run) = approved_run(&workflow, input).await;
         let next = next();
         let line = runner.resume(&workflow, run).await.unwrap().output;
         let tone = line.strip_prefix("cats, ").and_then(|line| line.strip_suffix(", true")).unwrap();
@@ -222,7 +222,7 @@ async fn the_values_at_the_start_of_a_run_stay_when_it_is_resumed() {
 
 #[tokio::test]
 async fn a_new_state_key_must_exist_in_the_session() {
-    let then = waiting(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+    let then = approved_run(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
     let Err(error) = then.0.resume(&stated::Greeting::default(), then.1).await else { panic!("no tone") };
     assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error}");
     assert!(error.to_string().contains("`tone`"), "{error}");
@@ -231,20 +231,20 @@ async fn a_new_state_key_must_exist_in_the_session() {
 #[tokio::test]
 async fn a_changed_type_is_refused_with_the_difference() {
     let begin = || first::PlanningInput::new(7);
-    let then = answered(&first::Planning::default(), begin(), "Poor").await;
-    refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
-    refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
+    let then = answered_run(&first::Planning::default(), begin(), "Poor").await;
+    assert_refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
+    assert_refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
     let diff = "~ verdict: Verdict, which has other fields or variants now";
-    refused(&then, &one_more::Planning::default(), diff).await;
-    refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
+    assert_refused(&then, &one_more::Planning::default(), diff).await;
+    assert_refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
     // The descriptions in a type may change.
     let outcome = then.0.resume(&reworded::Planning::default(), then.1).await.unwrap();
     assert_eq!(outcome.output, "7: Poor");
 
     let answer = serde_json::json!({"aim": "cats"});
     let then =
-        answered(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
+        answered_run(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
     let diff = "~ verdict: Plan, which has other fields or variants now";
-    refused(&then, &more_awaited::Planning::default(), diff).await;
+    assert_refused(&then, &more_awaited::Planning::default(), diff).await;
     then.0.resume(&plan_awaited::Planning::default(), then.1).await.unwrap();
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Formats the system instruction and the texts of a request.
-fn sent(request: &ModelRequest) -> String {
+fn request_text(request: &ModelRequest) -> String {
     let texts = request.contents.iter().map(Content::text);
     [request.system_instruction.clone()].into_iter().chain(texts).collect::<Vec<_>>().join("\n")
 }
@@ -45,7 +45,7 @@ async fn the_cost_of_a_batch_is_the_sum_of_its_elements() {
     let requests = model.requests_of("reader");
     assert_eq!(requests.len(), 300);
     // Each review has 4 bytes.
-    let tokens = requests.iter().map(|request| sent(request).len()).sum::<usize>() / 4;
+    let tokens = requests.iter().map(|request| request_text(request).len()).sum::<usize>() / 4;
     assert!(tokens <= 22_000, "{tokens}");
     for request in requests {
         assert!(request.contents.is_empty(), "{:?}", request.contents);
@@ -100,7 +100,7 @@ async fn inputs_are_state_and_the_message_is_the_users_text() {
     let said = |agent: &'static str| {
         let model = ScriptedModel::new().text("x").repeat_last();
         (model.clone(), move || {
-            model.requests_of(agent).iter().map(|asked| sent(asked)).collect::<Vec<_>>().remove(0)
+            model.requests_of(agent).iter().map(|asked| request_text(asked)).collect::<Vec<_>>().remove(0)
         })
     };
     let two = || inputs::TwoInput { topic: "cats".into(), hidden: "SECRET".into() };
@@ -244,7 +244,7 @@ impl Model for Timed {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let first = request.system_instruction.lines().next().unwrap_or_default();
         let name = first.split(['<', '>']).nth(1).unwrap_or(first).to_owned();
-        self.asked.lock().unwrap().push((name.clone(), sent(&request)));
+        self.asked.lock().unwrap().push((name.clone(), request_text(&request)));
         let slow = self.slow.iter().rev().position(|slow| *slow == name);
         let wait = Duration::from_millis(slow.map_or(1, |nth| 10 * (nth as u64 + 1)));
         ScriptedModel::new().reply(Reply::new().text(format!("about {name}")).after(wait)).generate(request)
@@ -387,7 +387,7 @@ async fn a_typed_reply_is_sent_as_its_value() {
         let event = said.iter().find(|event| &*event.author == "finder" && !event.partial).unwrap();
         assert_eq!(event.text(), r#"{"name":"cat","count":0}"#);
         assert_eq!(**event.actions.state_delta.get("found").unwrap(), json!({"name": "cat", "count": 0}));
-        let sent = sent(&model.requests_of("other")[0]);
+        let sent = request_text(&model.requests_of("other")[0]);
         assert!(sent.contains(r#"It is {"name":"cat","count":0}."#) && !sent.contains("SMUGGLED"), "{sent}");
     }
 }
@@ -406,7 +406,7 @@ async fn a_typed_reply_by_a_tool_is_sent_as_its_value() {
     let input = typed::LooksInput { topic: "cats".into(), hidden: 1 };
     let outcome = runner(model.clone()).run(&typed::Looks::default(), input).await.unwrap();
     assert_eq!((&*outcome.output.found.name, outcome.output.found.count), ("cat", 0));
-    let sent = sent(&model.requests_of("reader")[0]);
+    let sent = request_text(&model.requests_of("reader")[0]);
     assert!(sent.contains("called tool `lookup`") && sent.contains("\"cat\""), "{sent}");
     assert!(!sent.contains("SMUGGLED") && !sent.contains("set_model_response"), "{sent}");
     // The agent itself sees why its reply was rejected.
@@ -454,7 +454,7 @@ async fn the_answer_of_a_person_is_sent_as_its_value() {
     runner.answer(&wait.id, json!({"name": "cat", "extra": "SMUGGLED"})).await.unwrap();
     let outcome = runner.resume(&answers, wait.run_id).await.unwrap();
     assert_eq!(outcome.get::<serde_json::Value>("found").unwrap(), Some(json!({"name": "cat", "count": 0})));
-    assert!(!sent(&model.requests_of("after")[0]).contains("SMUGGLED"));
+    assert!(!request_text(&model.requests_of("after")[0]).contains("SMUGGLED"));
 }
 
 mod waits {

@@ -86,7 +86,7 @@ workflow! {
     }
 }
 
-async fn chosen(ticket: &str, tier: u8, maybe: Option<Vec<u8>>) -> String {
+async fn chosen_arm(ticket: &str, tier: u8, maybe: Option<Vec<u8>>) -> String {
     let input = ChoosingInput { ticket: ticket.into(), tier, maybe };
     runner().run(&Choosing::default(), input).await.unwrap().output
 }
@@ -116,15 +116,15 @@ async fn an_instruction_is_composed_of_literals_and_consts() {
 
 #[tokio::test]
 async fn the_arm_of_the_key_runs() {
-    assert_eq!(chosen("fire", 0, None).await, "fire, urgently");
-    assert_eq!(chosen("a fire", 0, None).await, "nothing");
-    assert_eq!(chosen("a flame", 0, None).await, "a flame, urgently");
-    assert_eq!(chosen("no fire at all", 0, None).await, "no fire at all, plainly");
-    assert_eq!(chosen("nothing at all", 0, None).await, "nothing");
-    assert_eq!(chosen("a fire", 3, None).await, "urgently, plainly");
-    assert_eq!(chosen("a fire", 2, None).await, "nothing");
-    assert_eq!(chosen("a fire", 0, Some(vec![1, 2])).await, "nothing, plainly");
-    assert_eq!(chosen("a fire", 0, Some(vec![2, 1])).await, "nothing");
+    assert_eq!(chosen_arm("fire", 0, None).await, "fire, urgently");
+    assert_eq!(chosen_arm("a fire", 0, None).await, "nothing");
+    assert_eq!(chosen_arm("a flame", 0, None).await, "a flame, urgently");
+    assert_eq!(chosen_arm("no fire at all", 0, None).await, "no fire at all, plainly");
+    assert_eq!(chosen_arm("nothing at all", 0, None).await, "nothing");
+    assert_eq!(chosen_arm("a fire", 3, None).await, "urgently, plainly");
+    assert_eq!(chosen_arm("a fire", 2, None).await, "nothing");
+    assert_eq!(chosen_arm("a fire", 0, Some(vec![1, 2])).await, "nothing, plainly");
+    assert_eq!(chosen_arm("a fire", 0, Some(vec![2, 1])).await, "nothing");
 }
 
 /// An agent that writes another type than it declares.

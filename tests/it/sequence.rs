@@ -66,7 +66,7 @@ fn model(calls: Calls) -> ScriptedModel {
 }
 
 /// Returns the total, the facts and the results of the calls.
-async fn ran(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
+async fn run_calls(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
     let runner: Runner = Runner::builder().model(model(calls)).build().unwrap();
     let outcome = runner.run(&Adding::default(), "how much?").await.unwrap();
     let answers = outcome.session().events().flat_map(|event| event.function_responses());
@@ -76,20 +76,20 @@ async fn ran(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
 
 #[tokio::test(start_paused = true)]
 async fn each_call_sees_the_writes_of_the_calls_before_it() {
-    let (total, _, answers) = ran(&[("add", "n", 1), ("add", "n", 2), ("add", "n", 3)]).await;
+    let (total, _, answers) = run_calls(&[("add", "n", 1), ("add", "n", 2), ("add", "n", 3)]).await;
     assert_eq!((total, answers), (7, vec!["\"1 + 1\"".into(), "\"2 + 2\"".into(), "\"4 + 3\"".into()]));
-    let (_, facts, _) = ran(&[("note", "fact", 0), ("note", "fact", 1), ("note", "fact", 1)]).await;
+    let (_, facts, _) = run_calls(&[("note", "fact", 0), ("note", "fact", 1), ("note", "fact", 1)]).await;
     assert_eq!(facts, ["a", "b", "b"]);
     let (total, facts, _) =
-        ran(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("note", "fact", 2)]).await;
+        run_calls(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("note", "fact", 2)]).await;
     assert_eq!((total, facts), (4, vec!["a".into(), "c".into()]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_only_writes_the_key_keeps_its_place_and_one_that_only_reads_it_does_not_wait() {
-    assert_eq!(ran(&[("add", "n", 1), ("clear", "", 0), ("add", "n", 2)]).await.0, 2);
-    assert_eq!(ran(&[("clear", "", 0), ("add", "n", 2), ("clear", "", 0)]).await.0, 0);
-    let (total, _, answers) = ran(&[("add", "n", 5), ("look", "", 0), ("add", "n", 1)]).await;
+    assert_eq!(run_calls(&[("add", "n", 1), ("clear", "", 0), ("add", "n", 2)]).await.0, 2);
+    assert_eq!(run_calls(&[("clear", "", 0), ("add", "n", 2), ("clear", "", 0)]).await.0, 0);
+    let (total, _, answers) = run_calls(&[("add", "n", 5), ("look", "", 0), ("add", "n", 1)]).await;
     assert_eq!((total, &*answers[1]), (7, "1"));
 }
 

@@ -22,7 +22,7 @@ async fn paths<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec<Stri
     all
 }
 
-fn to(name: &str) -> adk::Value {
+fn transfer_to(name: &str) -> adk::Value {
     adk::json!({"agent_name": name})
 }
 
@@ -64,11 +64,11 @@ workflow! {
 async fn agents_hand_over_and_back() {
     let model = ScriptedModel::new()
         .on("triage")
-        .call("transfer_to_agent", to("billing"))
-        .call("transfer_to_agent", to("billing"))
+        .call("transfer_to_agent", transfer_to("billing"))
+        .call("transfer_to_agent", transfer_to("billing"))
         .on("billing")
-        .call("transfer_to_agent", to("triage"))
-        .call("transfer_to_agent", to("tax"))
+        .call("transfer_to_agent", transfer_to("triage"))
+        .call("transfer_to_agent", transfer_to("tax"))
         .on("tax")
         .text("19 %");
     let support = Support::default();
@@ -89,10 +89,10 @@ async fn agents_hand_over_and_back() {
 async fn the_paths_of_agents_show_their_turns() {
     let model = ScriptedModel::new()
         .on("triage")
-        .call("transfer_to_agent", to("billing"))
+        .call("transfer_to_agent", transfer_to("billing"))
         .text("by myself")
         .on("billing")
-        .call("transfer_to_agent", to("triage"));
+        .call("transfer_to_agent", transfer_to("triage"));
     let support = Support::default();
     let all =
         paths(runner(&model).run(&support, SupportInput { ticket: "t".into(), hour: 1 }).stream()).await;
@@ -124,11 +124,11 @@ workflow! {
 async fn an_agent_with_targets_is_placed_twice() {
     let model = ScriptedModel::new()
         .on("inner::desk")
-        .call("transfer_to_agent", to("inner::cashier"))
+        .call("transfer_to_agent", transfer_to("inner::cashier"))
         .on("inner::cashier")
         .text("paid")
         .on("inner::second")
-        .call("transfer_to_agent", to("inner::second::cashier"))
+        .call("transfer_to_agent", transfer_to("inner::second::cashier"))
         .on("inner::second::cashier")
         .text("paid twice")
         .on("inner::writer")
@@ -244,10 +244,10 @@ async fn the_repeated_calls_of_a_target_count() {
     use adk::llm::LlmAgent;
     let model = ScriptedModel::new()
         .on("porter")
-        .call("transfer_to_agent", to("clerk"))
-        .call("transfer_to_agent", to("clerk"))
+        .call("transfer_to_agent", transfer_to("clerk"))
+        .call("transfer_to_agent", transfer_to("clerk"))
         .on("clerk")
-        .call("transfer_to_agent", to("porter"))
+        .call("transfer_to_agent", transfer_to("porter"))
         .text("Done.");
     runner(&model).run(&Desk::default(), "x").await.unwrap();
     assert_eq!(model.requests().len(), 4);

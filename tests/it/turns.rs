@@ -137,7 +137,7 @@ fn slow() -> ScriptedModel {
 }
 
 /// Returns the topics of the model requests, in the order of the calls.
-async fn asked(config: RunConfig) -> Vec<String> {
+async fn asked_topics(config: RunConfig) -> Vec<String> {
     let model = slow();
     let runner: Runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
     let runs = (0..20).map(|n| {
@@ -160,14 +160,14 @@ async fn asked(config: RunConfig) -> Vec<String> {
 async fn runs_of_a_session_take_turns_in_the_order_of_arrival() {
     let began = tokio::time::Instant::now();
     let each_twice: Vec<_> = (0..20).flat_map(|n| [format!("topic {n}"), format!("topic {n}")]).collect();
-    assert_eq!(asked(RunConfig::new()).await, each_twice);
+    assert_eq!(asked_topics(RunConfig::new()).await, each_twice);
     assert_eq!(began.elapsed().as_secs() / 30, 20, "one after the other");
 }
 
 #[tokio::test(start_paused = true)]
 async fn runs_that_share_a_session_read_their_own_keys() {
     let began = tokio::time::Instant::now();
-    let mut all = asked(RunConfig::new().turns(SessionTurns::Share)).await;
+    let mut all = asked_topics(RunConfig::new().turns(SessionTurns::Share)).await;
     assert_eq!(began.elapsed().as_secs() / 30, 1, "at the same time");
     all.sort();
     all.dedup();

@@ -30,13 +30,13 @@ workflow! {
     }
 }
 
-fn scripted(key: &str, value: adk::Value) -> Runner {
+fn scripted_runner(key: &str, value: adk::Value) -> Runner {
     let model = ScriptedModel::new().call("finish", json!({"key": key, "value": value})).text("ok");
     Runner::builder().model(model).build().expect("a runner")
 }
 
 async fn sets(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {
-    let ran = scripted(key, value).run(&Desk::default(), "when?").await;
+    let ran = scripted_runner(key, value).run(&Desk::default(), "when?").await;
     ran.map(|outcome| outcome.output).map_err(|error| (error.kind(), error.to_string()))
 }
 
@@ -88,8 +88,11 @@ async fn a_value_of_another_type_fails_the_run() {
 
 #[tokio::test]
 async fn trees_without_flow_checks_may_write_any_key() {
-    let outcome =
-        scripted("complted", json!(1)).run(&Desk::default(), "?").config(RunConfig::adk()).await.unwrap();
+    let outcome = scripted_runner("complted", json!(1))
+        .run(&Desk::default(), "?")
+        .config(RunConfig::adk())
+        .await
+        .unwrap();
     assert_eq!(outcome.get::<u8>("complted").unwrap(), Some(1));
 
     let agent = || {

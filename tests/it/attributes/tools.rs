@@ -117,7 +117,7 @@ pub(crate) async fn call(tool: &impl DynTool, with: Value) -> (Result<Value, Too
     (result, cx)
 }
 
-async fn refused(tool: &impl DynTool, with: Value) -> String {
+async fn call_error(tool: &impl DynTool, with: Value) -> String {
     let error = call(tool, with).await.0.expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Argument);
     error.to_string()
