@@ -1,14 +1,16 @@
-//! A person decides. The draft is written by one process and waits in a store; another one takes the decision, days
-//! later if need be, and goes on where the first has stopped. Kill either of them at any moment: nothing is lost.
+//! A person decides. One process writes the draft, which waits in a store. Another process takes
+//! the decision, perhaps days later, and continues the run. You can kill either process at any
+//! time: nothing is lost.
 //!
 //! ```sh
-//! cargo run --features sqlite --example approval -- draft "a cat"     # asks, and waits for the answer; Ctrl-C or kill it
-//! cargo run --features sqlite --example approval -- list              # who waits, with the question
+//! cargo run --features sqlite --example approval -- draft "a cat"     # asks, and waits for the answer; you can kill it
+//! cargo run --features sqlite --example approval -- list              # the waiting runs, with their questions
 //! cargo run --features sqlite --example approval -- revise "shorter"  # or `publish`, or `drop`
 //! ```
 //!
-//! The store is a SQLite file, or a database of Postgres with `--store postgres://...` (feature `postgres`). With `--restate URL`
-//! (feature `restate`) it only begins and answers runs, and programs with `worker ADDRESS` execute them: docs/restate.md.
+//! The store is a SQLite file, or a Postgres database with `--store postgres://...` (feature
+//! `postgres`). With `--restate URL` (feature `restate`) the program only begins and answers runs,
+//! and programs with `worker ADDRESS` execute them: docs/restate.md.
 
 use adk::prelude::*;
 use adk::sqlite::SqliteStore;
@@ -18,28 +20,28 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
-    /// As it is.
+    /// Publish the draft unchanged.
     Publish,
-    /// Once more, with this in mind.
+    /// The writer tries once more.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
-    /// Not at all.
+    /// Do not publish the draft.
     Drop,
 }
 
 /// Publishes the draft.
 #[agent(writes = post)]
 fn publish(draft: &str) -> String {
-    // Yours sends it somewhere.
+    // A real agent would send the draft to a web site.
     draft.to_owned()
 }
 
-/// Leaves it at that.
+/// Publishes nothing.
 #[agent(writes = post)]
 fn forget() -> String {
     "(nothing was published)".to_owned()
@@ -53,7 +55,7 @@ workflow! {
             instruction: "Write a post of two sentences about {topic}.",
         }
 
-        /// Changes the draft as the editor wants it.
+        /// Applies the changes of the editor.
         agent reviser -> post: String {
             instruction: "Change this post as the editor says: {draft} The editor says: {decision}",
         }
@@ -75,11 +77,11 @@ struct Cli {
     /// Where runs are kept: a file, or the URL of a Postgres database
     #[arg(long, value_name = "FILE", default_value = "approval.db", global = true)]
     store: String,
-    /// The Restate server that has the runs executed; without one this process does it
+    /// The Restate server that executes the runs; without one this process executes them
     #[cfg(feature = "restate")]
     #[arg(long, value_name = "URL", global = true)]
     restate: Option<String>,
-    /// The model, such as gemini-2.5-flash; without one it rehearses
+    /// The model, such as gemini-2.5-flash; without one the replies are rehearsed
     #[arg(long, value_name = "NAME", global = true)]
     model: Option<String>,
     #[command(subcommand)]
@@ -90,11 +92,11 @@ struct Cli {
 enum What {
     /// Write a draft, ask, and wait for the decision
     Draft { topic: String },
-    /// Show who waits
+    /// Show the waiting runs
     List,
     /// Publish the oldest draft
     Publish,
-    /// Have the oldest draft changed
+    /// Change the oldest draft
     Revise { note: String },
     /// Drop the oldest draft
     Drop,
@@ -130,7 +132,7 @@ async fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// The one place that knows where runs are kept and who executes them.
+/// Builds the runner. Only this function knows where runs are stored and who executes them.
 async fn runner(cli: &Cli, workflow: Arc<Approval>) -> Result<Runner> {
     #[cfg(feature = "postgres")]
     if cli.store.starts_with("postgres://") {
@@ -153,7 +155,7 @@ fn with_store(store: impl Store, cli: &Cli, workflow: Arc<Approval>) -> Result<R
     builder.store(store).build()
 }
 
-/// Runs up to the question, and then takes up every run of this store that is answered.
+/// Runs up to the question, and then resumes each answered run of the store.
 async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()> {
     let mut stream = runner.run(workflow, topic).stream();
     while let Some(event) = stream.next().await {
@@ -163,7 +165,7 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
         waiting.iter().try_for_each(show)?;
     }
     if runner.engine().driver().is_some() {
-        // The run goes on elsewhere, whether or not this process is there.
+        // Another process drives the run, also after this process ends.
         return Ok(());
     }
     say("Waiting for a decision. It may come from another process, and this one may be killed.")?;
@@ -177,12 +179,12 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
     Err(watch.await)
 }
 
-/// Answers the oldest question, and goes on with the run.
+/// Answers the oldest question, and resumes the run.
 async fn decide(runner: &Runner, decision: Decision) -> Result<()> {
     let waiting = runner.waiting().await?;
-    let Some(oldest) = waiting.first() else { return Err(Error::other("nobody waits for a decision")) };
+    let Some(oldest) = waiting.first() else { return Err(Error::other("no run waits for a decision")) };
     runner.answer(&oldest.id, decision).await?;
-    // A process that watches may be faster; then there is nothing left to do here.
+    // A process that watches may be faster; then it has already resumed the run.
     for run in runner.recover().await? {
         run.result?;
     }

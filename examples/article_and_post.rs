@@ -1,8 +1,9 @@
-//! An article and a post about the same news: one function measures both, one workflow polishes both, until a judge is
-//! content, and where polishing does not help, both are written anew.
+//! Writes an article and a post about the same news. One function measures both texts and one
+//! workflow polishes both, until a judge accepts them. If polishing does not help, both are written
+//! again.
 //!
-//! What is defined once is placed twice, each time with other keys. Of the two loops the inner one polishes and the outer
-//! one drafts: `break` gives a draft up, `break drafts` is the end of all work.
+//! Each definition is placed twice, with different keys. The inner loop polishes and the outer loop
+//! drafts: `break` rejects a draft, `break drafts` ends the work.
 //!
 //! ```text
 //! cargo run --example article_and_post -- "The town library opens on Sundays from May."
@@ -14,7 +15,7 @@ mod cli;
 use adk::prelude::*;
 use std::process::ExitCode;
 
-/// What is to be done with both texts.
+/// The next step for both texts.
 #[data]
 pub enum Verdict {
     /// They say what is new and read almost well: polishing makes them good.
@@ -33,7 +34,8 @@ fn measure(text: &str) -> usize {
 }
 
 workflow! {
-    /// Polishes a text. It knows neither articles nor posts: whoever runs it says which of its keys is the text.
+    /// Polishes a text. The workflow knows neither articles nor posts: its caller maps a key to the
+    /// text.
     pub Polishing(text: String, longest: usize) -> text: String {
         /// Finds the weakest sentence.
         agent reader -> weakest: String {

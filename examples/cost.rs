@@ -1,4 +1,4 @@
-//! What a run may cost, and what it has cost: `cargo run --example cost`.
+//! The worst-case cost of a run, and its real cost: `cargo run --example cost`.
 
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
@@ -22,15 +22,16 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // Before anything runs: the worst case, and what contributes most. More than `bounds` allows does not compile.
+    // The worst case is known before the run, with its largest part. A program that exceeds
+    // `bounds` does not compile.
     println!("{}", Research::SPEC.bounds());
 
-    // The bill.
+    // The usage of the run.
     let runner = Runner::builder().model(Rehearsal::new()).build()?;
     let outcome = runner.run(&Research::default(), "Why is the sky blue?").await?;
     println!("{:?}", outcome.usage);
 
-    // A model that says more than was allowed is stopped; what is committed stays.
+    // A model that exceeds its limit is stopped; committed events stay.
     let greedy = ScriptedModel::new().reply(Reply::new().json(["light"]).usage(19_000, 3_000));
     let runner = Runner::builder().model(greedy).build()?;
     match runner.run(&Research::default(), "Why is the sky blue?").await {

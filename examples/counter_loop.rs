@@ -1,7 +1,7 @@
 //! @iqai/adk's counter loop: the count is 0 at the start, each round adds one, and the loop ends at three.
 //!
-//! No model is asked: who counts is a function. `let` is the initial state, `.withQuickSession({ state: { count: 0 } })`
-//! there.
+//! No model is called: the counter is a function. `let` sets the initial state, like
+//! `.withQuickSession({ state: { count: 0 } })` in @iqai/adk.
 //!
 //! ```text
 //! cargo run --example counter_loop
@@ -12,7 +12,7 @@ mod cli;
 use adk::prelude::*;
 use std::process::ExitCode;
 
-/// Where the counter stops.
+/// The count that ends the loop.
 const LAST: u32 = 3;
 
 /// Increments the counter, and ends the loop when it is high enough.

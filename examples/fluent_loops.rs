@@ -1,8 +1,8 @@
-//! The loops of @iqai/adk's page in its own words: `AgentBuilder`, a quick session with the state at the start, and a loop
-//! that is constructed directly.
+//! The loops of @iqai/adk's page with its own API: `AgentBuilder`, a quick session with an initial
+//! state, and a loop that is constructed directly.
 //!
-//! `writing_loop`, `research_loop` and `counter_loop` are the same programs as a `workflow!`, which rustc checks; these are
-//! checked when they are built.
+//! `writing_loop`, `research_loop` and `counter_loop` are the same programs as a `workflow!`, which
+//! rustc checks; these programs are checked when they are built.
 //!
 //! ```text
 //! cargo run --example fluent_loops -- writing "Write an article about AI"
@@ -18,7 +18,7 @@ use adk::{AgentBuilder, ErrorKind, LoopAgent, prelude::*};
 use clap::{Parser, ValueEnum};
 use std::process::ExitCode;
 
-/// The model, if its key is in the environment.
+/// The model that is used if its key is in the environment.
 const MODEL: &str = "gemini-2.5-flash";
 
 /// Mark the task as complete. Call it only when the research covers the topic.
@@ -28,7 +28,7 @@ fn mark_complete(#[key] completed: Out<bool>) -> (bool, Flow) {
     (true, Flow::Exit)
 }
 
-/// Increments the counter; three is enough.
+/// Increments the counter, and ends the loop at three.
 #[agent(writes = count)]
 fn counter(count: u64) -> (u64, Flow) {
     (count + 1, Flow::exit_if(count + 1 >= 3))
@@ -72,7 +72,8 @@ fn counting() -> AgentBuilder {
         .with_quick_session(json!({ "count": 0 }))
 }
 
-/// Its name is an identifier here: `iterative-processor` is the name of the app.
+/// Builds the loop directly. Names are identifiers in this project: `iterative-processor` is the
+/// name of the app.
 fn direct() -> AgentBuilder {
     let evaluator = LlmAgent::builder("evaluator")
         .description("Evaluates what there is")
@@ -83,7 +84,7 @@ fn direct() -> AgentBuilder {
         .description("Refines it")
         .instruction("Refine it by this evaluation, and write it alone: {evaluation}")
         .output_key("version");
-    // Without `max_iterations` it runs until the evaluator ends it.
+    // Without `max_iterations`, the loop runs until the evaluator ends it.
     let processor = LoopAgent::builder("iterative_processor")
         .description("Processes data iteratively")
         .sub_agents([evaluator, refinement])
@@ -129,7 +130,7 @@ async fn run(args: Args) -> Result<()> {
         built => built?,
     };
     let answer = app.runner.ask(question).await?;
-    // A function says nothing.
+    // A function has no text.
     if !answer.is_empty() {
         println!("{answer}\n");
     }

@@ -1,7 +1,8 @@
-//! A help desk with guardrails: what must not be asked is stopped before the model, what must not be shown is taken out
-//! behind a tool, and a plugin keeps the books.
+//! A help desk with guardrails: forbidden questions are stopped before the model, private data is
+//! removed after a tool, and a plugin counts the usage.
 //!
-//! Callbacks are functions in the fields of an agent. A plugin is the same for every agent of every run of a runner.
+//! Callbacks are functions in the fields of an agent. A plugin applies to every agent of every run
+//! of a runner.
 //!
 //! ```text
 //! cargo run --example guardrails -- "Where is my order, customer 4711?"
@@ -16,10 +17,10 @@ use adk::{FunctionCall, Value};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-/// Words that no model is asked about.
+/// Words that are never sent to a model.
 const BLOCKED: [&str; 2] = ["password", "credit card"];
 
-/// A customer as the shop knows them.
+/// A customer of the shop.
 #[adk::data]
 struct Customer {
     name: String,
@@ -33,7 +34,7 @@ fn look_up(
     /// The number of the customer.
     number: u32,
 ) -> Result<Customer, String> {
-    // Yours asks a database here.
+    // A real tool would query a database.
     match number {
         0 => Err("there is no customer 0".to_owned()),
         _ => Ok(Customer {
@@ -44,7 +45,7 @@ fn look_up(
     }
 }
 
-/// Before each call of the model: a question about one of the blocked words is answered without it.
+/// Runs before each call of the model: a question with one of the blocked words gets a fixed reply.
 fn block_words(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<Option<&'static str>> {
     let asked = request.contents.last().map(|content| content.text().to_lowercase()).unwrap_or_default();
     let Some(word) = BLOCKED.iter().find(|word| asked.contains(*word)) else { return Ok(None) };
@@ -52,7 +53,7 @@ fn block_words(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<O
     Ok(Some("I cannot help with that. Is there something else about your order?"))
 }
 
-/// Behind each tool: no address reaches the model, and so none can reach anybody else.
+/// Runs after each tool: no address reaches the model, so the model cannot reveal one.
 fn redact(_: &mut CallbackContext, _: &FunctionCall, result: &mut Value) {
     if let Some(email) = result.get_mut("email") {
         *email = json!("(hidden)");
@@ -77,7 +78,7 @@ workflow! {
     }
 }
 
-/// Counts what a runner's models cost, by agent.
+/// Counts the tokens of a runner's models, by agent.
 #[derive(Default)]
 struct Books(Mutex<Vec<(String, u64)>>);
 

@@ -1,7 +1,9 @@
-//! A writer looks for a headline until a judge and a function are content, or until the judge sees that there is no news.
+//! A writer searches for a headline until a judge and a function accept it, or until the judge
+//! finds no news in the text.
 //!
-//! The function decides with `until`, the judge ends the loop with a `break`. A run never costs more than the 15 model
-//! calls that stand above the workflow: raise `max`, and the program does not compile.
+//! The function decides with `until`, and the judge ends the loop with a `break`. A run makes at
+//! most the 15 model calls of the `bounds` attribute: with a larger `max`, the program does not
+//! compile.
 //!
 //! ```text
 //! cargo run --example headline -- "The town library opens on Sundays from May."
@@ -13,7 +15,7 @@ mod cli;
 use adk::prelude::*;
 use std::process::ExitCode;
 
-/// The room on the page, in characters.
+/// The maximum length of a headline in characters.
 const ROOM: usize = 60;
 
 /// What a headline is worth.

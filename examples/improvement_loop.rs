@@ -1,6 +1,7 @@
-//! @iqai/adk's improvement loop in its own words: an analyzer and an improver, three rounds, a session that remembers.
+//! @iqai/adk's improvement loop with its own API: an analyzer and an improver, three rounds, a
+//! session with a memory.
 //!
-//! The tree is made at run time by `AgentBuilder`, and checked when it is built. `quality_loop` is the same idea as a
+//! `AgentBuilder` builds the tree at run time, and checks it. `quality_loop` is the same idea as a
 //! `workflow!`, which rustc checks.
 //!
 //! ```text
@@ -14,7 +15,7 @@ use adk::{AgentBuilder, Error, ErrorKind, prelude::*};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// The model, if its key is in the environment.
+/// The model that is used if its key is in the environment.
 const MODEL: &str = "gemini-2.5-flash";
 
 /// Analyzes and improves a text, three rounds of it.

@@ -1,7 +1,8 @@
-//! @iqai/adk's iteration tracking: an agent counts the rounds in the state, says which one it is, and ends the loop when
-//! the work is complete.
+//! @iqai/adk's iteration tracking: an agent counts the rounds in the state, reports the round, and
+//! ends the loop when the work is complete.
 //!
-//! The count of its own is `iteration_count`; `cx.iteration()` and every event know the round as well.
+//! The agent's own count is `iteration_count`; `cx.iteration()` and every event also contain the
+//! round.
 //!
 //! ```text
 //! cargo run --example iteration_tracking -- "three facts about bees"
@@ -12,7 +13,7 @@ mod cli;
 use adk::prelude::*;
 use std::process::ExitCode;
 
-/// How many parts make the work complete.
+/// The number of parts of the complete work.
 const PARTS: u32 = 3;
 
 /// Counts the iteration, tells it, and ends the loop when the work is complete.

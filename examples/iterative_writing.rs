@@ -1,6 +1,8 @@
-//! A writer drafts a story; a critic and a refiner work on it until the critic is content, five rounds at the most.
+//! A writer drafts a story; a critic and a refiner improve it until the critic accepts it, in at
+//! most five rounds.
 //!
-//! This is the program of ADK's LoopAgent page. The phrase that ends the work is one key, which both prompts read.
+//! This is the program of ADK's LoopAgent page. The phrase that ends the work is a `let` key, which
+//! both prompts read.
 //!
 //! ```text
 //! cargo run --example iterative_writing -- "a cat"

@@ -1,4 +1,4 @@
-//! A conversation that never ends: `cargo run --example long_chat`.
+//! A conversation without an end: `cargo run --example long_chat`.
 
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
@@ -15,12 +15,12 @@ workflow! {
     pub Chat(message: String) -> (reply: String, mood: String) {
         /// Helps with a machine.
         agent helper -> reply: String {
-            // What never changes comes first, so that providers find it in their caches.
+            // Constant text comes first, so that providers find it in their caches.
             instruction: "You help with coffee machines. Look into the manual before you answer.",
             tools: [find_pages],
             max_turns: 3,
-            // With more than 6 events since the last summary all but the newest 2 are summarised. `by: "gpt-5-nano"`
-            // names a cheaper model for it.
+            // With more than 6 events since the last summary, all but the newest 2 are summarised.
+            // `by: "gpt-5-nano"` selects a cheaper model for the summary.
             compact: { after: 6, keep: 2 },
         }
         /// Says whether the customer is happy. It needs no more than the last two turns.
@@ -33,7 +33,7 @@ workflow! {
     }
 }
 
-/// A model that costs nothing: it looks into the manual, answers, and summarises what it is shown.
+/// A free model: it looks into the manual, answers, and summarises.
 fn script() -> ScriptedModel {
     let call = || Reply::new().call("find_pages", json!({"word": "pump"}));
     let answers = ["Dry the pump.", "Then fill the tank.", "It is fine now."];
@@ -49,7 +49,8 @@ fn script() -> ScriptedModel {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let model = script();
-    // Of a long result the model reads the beginning. All of it is an artifact of the session.
+    // The model reads the start of a long result. The complete result is an artifact of the
+    // session.
     let config = RunConfig::new().max_tool_result(200);
     let runner = Runner::builder().model(model.clone()).config(config).build()?;
     let (session, chat) = (runner.session("ada", "coffee"), Chat::default());

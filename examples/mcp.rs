@@ -23,7 +23,8 @@ workflow! {
 async fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let question = words.next().unwrap_or_else(|| "What is here?".to_owned());
-    // Another program may follow the question: `-- "What is here?" npx -y @modelcontextprotocol/server-filesystem docs`.
+    // The command of another server may follow the question: `-- "What is here?" npx -y
+    // @modelcontextprotocol/server-filesystem docs`.
     let program = words.next().unwrap_or_else(|| "npx".to_owned());
     let mut args: Vec<String> = words.collect();
     if args.is_empty() {

@@ -1,6 +1,8 @@
-//! A workflow whose model runs on this machine, without a key: `cargo run --example ollama_local -- "a cat"`.
+//! A workflow with a local model, which needs no key: `cargo run --example ollama_local -- "a
+//! cat"`.
 //!
-//! `ollama pull llama3.2` gets the model. `MODEL` names another, `OLLAMA_HOST` says where Ollama runs.
+//! `ollama pull llama3.2` downloads the model. `MODEL` selects another model, `OLLAMA_HOST` is the
+//! address of Ollama.
 
 use adk::model::ModelErrorKind;
 use adk::prelude::*;
@@ -23,7 +25,7 @@ workflow! {
             tools: [count_words],
             max_turns: 4,
             max_output_tokens: 400,
-            // A model that is loaded first takes its time; a server that is not there will not come.
+            // The first call loads the model, which takes time; a missing server fails at once.
             timeout: "5m",
             retry: 0,
         }
@@ -32,7 +34,7 @@ workflow! {
     }
 }
 
-/// Tells the story, word by word.
+/// Prints the story word by word.
 async fn tell(model: impl Into<ModelRef>, topic: &str) -> Result<()> {
     let config = RunConfig::new().streaming(true);
     let runner = Runner::builder().model(model).config(config).build()?;

@@ -1,4 +1,4 @@
-//! Three researchers look at a subject at the same time; one agent puts their findings together.
+//! Three researchers study a subject in parallel; one agent joins their findings.
 //!
 //! ```text
 //! cargo run --example parallel_research -- "electric cars"

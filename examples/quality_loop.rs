@@ -1,4 +1,5 @@
-//! An analyzer judges a text, an improver works on it, until it is good enough or three rounds are over.
+//! An analyzer judges a text and an improver works on it, until it is good enough or three rounds
+//! are over.
 //!
 //! This is the `improvement-loop` of @iqai/adk, with the score as a typed value instead of words.
 //!

@@ -1,6 +1,7 @@
-//! @iqai/adk's research loop: a researcher gathers, an analyzer looks for gaps and marks the task as complete by a tool.
+//! @iqai/adk's research loop: a researcher collects facts; an analyzer looks for gaps and marks the
+//! task as complete with a tool.
 //!
-//! The tool sets a key and ends the loop. Both keys have their initial values by `let`.
+//! The tool sets a key and ends the loop. `let` sets the initial values of both keys.
 //!
 //! ```text
 //! cargo run --example research_loop -- "Research quantum computing applications"

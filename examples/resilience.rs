@@ -1,4 +1,4 @@
-//! Other models when one fails, limits of providers, and a budget in money: `cargo run --example resilience`.
+//! Fallback models, limits of providers, and a budget in money: `cargo run --example resilience`.
 
 use adk::llm::{COST_KEY, FALLBACK_KEY};
 use adk::model::{ModelErrorKind, RateLimit};
@@ -21,7 +21,8 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // By name it would be `.model("claude-sonnet-4-5").fallback(["gpt-5-mini", "ollama::llama3.2"])`.
+    // With names it would be `.model("claude-sonnet-4-5").fallback(["gpt-5-mini",
+    // "ollama::llama3.2"])`.
     let first = ScriptedModel::new().error(ModelErrorKind::Unavailable, "overloaded").repeat_last();
     let second = ScriptedModel::new().reply(Reply::new().text("Cats sleep.").usage(2_000, 300)).repeat_last();
     let prices =

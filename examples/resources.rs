@@ -1,14 +1,14 @@
-//! Takes a connection pool inside a tool: `cargo run --example resources`.
+//! Uses a connection pool in a tool: `cargo run --example resources`.
 
 use adk::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a shop knows. In your program this is a `PgPool`, or a client of a service.
+/// The orders of a shop. In your program this is a `PgPool`, or the client of a service.
 #[derive(Clone)]
 struct Orders(Arc<HashMap<u64, Vec<&'static str>>>);
 
-/// What the program gives to its tools and agents, each by its type.
+/// The values that the program gives to its tools and agents, each found by its type.
 #[derive(adk::Resources)]
 struct App {
     orders: Orders,

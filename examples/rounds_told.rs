@@ -1,9 +1,11 @@
-//! Who works in which round, and where it begins and ends: a parallel block inside of a loop, as a screen with steps needs
-//! it (adk-python, pull request 6268 and issue 6267).
+//! Shows the agents of each round with their start and end: a parallel block inside a loop, as a
+//! screen with steps needs it (adk-python, pull request 6268 and issue 6267).
 //!
-//! The two branches are the same in every round: author and branch tell nothing, `custom_metadata.loop_iteration` does,
-//! counted from 0. The loop of the pull request, `LoopAgent(max_iterations=2, sub_agents=[ParallelAgent(sub_agents=[p, q])])`,
-//! stands in another one here: the innermost tells the iteration, and the path tells all rounds.
+//! The two branches are the same in every round, so author and branch do not show the round.
+//! `custom_metadata.loop_iteration` shows it, counted from 0. The loop of the pull request,
+//! `LoopAgent(max_iterations=2, sub_agents=[ParallelAgent(sub_agents=[p, q])])`, is inside another
+//! loop here: the metadata shows the iteration of the innermost loop, and the path shows all
+//! rounds.
 //!
 //! ```text
 //! cargo run --example rounds_told -- "tea or coffee?"
@@ -42,19 +44,21 @@ async fn tell(cli: &cli::Cli) -> Result<()> {
     let question = cli.input()?;
     let runner = cli.runner("rounds_told", Rehearsal::new())?;
     let workflow = RoundsTold::default();
-    // The runner of the examples asks for lifecycle events: `RunConfig::new().lifecycle_events(true)`.
+    // The runner of the examples enables lifecycle events:
+    // `RunConfig::new().lifecycle_events(true)`.
     let told = cli.show_as(runner.run(&workflow, question).stream(), line).await?;
     cli.result(&format!("{}\n{}", told.output.pro, told.output.con))?;
     told.loops.iter().try_for_each(|end| cli.note(end))
 }
 
-/// What a screen of steps shows: a step begins, says something, ends after some time, each with its place.
+/// Formats a line for a screen with steps: a step begins, has text, or ends after some time, each
+/// with its path.
 fn line(event: &Event) -> Option<String> {
     let iteration = event.loop_iteration().map(|at| format!(" loop_iteration={at}"));
     let place = format!("{}{}", event.path, iteration.unwrap_or_default());
     match event.lifecycle() {
         Some(lifecycle) => Some(format!("{place}: {lifecycle}")),
-        // Pieces of an answer come again as a whole.
+        // The complete reply follows its partial events.
         None if event.partial => None,
         None => {
             let branch = event.branch.as_deref().unwrap_or("none");

@@ -1,4 +1,5 @@
-//! @iqai/adk's search and verify: a searcher looks things up with a tool, a verifier says whether that is enough.
+//! @iqai/adk's search and verify: a searcher uses a tool, and a verifier decides whether the
+//! findings are sufficient.
 //!
 //! ```text
 //! cargo run --features mcp --example search_verify -- "Who built the first bicycle?"
@@ -13,7 +14,7 @@ use adk::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// What can be found: yours asks a search engine.
+/// The searchable texts. A real tool would call a search engine.
 const LIBRARY: [&str; 5] = [
     "Karl Drais showed his running machine, a bicycle without pedals, in Mannheim in 1817.",
     "Pierre Michaux built bicycles with pedals on the front wheel in Paris from 1861.",
@@ -63,7 +64,7 @@ workflow! {
 struct Args {
     #[command(flatten)]
     cli: cli::Cli,
-    /// The command of an MCP server whose tools the searcher gets as well
+    /// The command of an MCP server whose tools the searcher also gets
     #[arg(long, value_name = "COMMAND")]
     mcp: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! What a session keeps from one run to the next: `cargo run --example sessions`.
+//! State that a session keeps between runs: `cargo run --example sessions`.
 
 use adk::prelude::*;
 
 workflow! {
     /// Talks with a person, and remembers what is worth it.
     pub Chat(message: String) -> reply: String {
-        // Lasts as long as the session; absent until the first run has written it.
+        // The key lasts as long as the session. It is absent until the first run writes it.
         state profile: Option<String>;
 
         /// Answers.

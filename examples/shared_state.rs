@@ -1,4 +1,5 @@
-//! @iqai/adk's state over iterations: what an agent writes under its key, the next one reads, in this round and the next.
+//! @iqai/adk's state over iterations: an agent writes a key, and the next agent reads it, in this
+//! round and the next.
 //!
 //! ```text
 //! cargo run --example shared_state -- "a slogan for a bakery"

@@ -1,8 +1,10 @@
-//! The iterative writer of ADK's pages for Go and Java: the topic stands in the user's message, and the tool that ends the
-//! loop asks for no more than that. (The page for TypeScript has that tool, and the topic in the state.)
+//! The iterative writer of ADK's pages for Go and Java: the topic is in the user's message, and the
+//! tool that ends the loop only escalates. (The page for TypeScript has this tool, and the topic in
+//! the state.)
 //!
-//! Such a tool costs one model call more than that of `iterative_writing`, which also sets `skip_summarization`: the model
-//! sees the answer of the tool and is asked once again. What it says then is its last word, and is written to its key.
+//! This tool costs one model call more than the tool of `iterative_writing`, which also sets
+//! `skip_summarization`: the model receives the result of the tool and is called again. Its reply
+//! is the final text, and is written to its key.
 //!
 //! ```text
 //! cargo run --example story_from_message -- "Write a document about a cat"

@@ -1,4 +1,4 @@
-//! Streams a run to a web page: `cargo run --example streaming`, then open the address that it prints.
+//! Streams a run to a web page: `cargo run --example streaming`, then open the printed address.
 
 use adk::prelude::*;
 use axum::extract::{Query, State};
@@ -26,7 +26,8 @@ struct Ask {
     topic: String,
 }
 
-/// One run as server-sent events. When the page is closed the stream is dropped, and the run is cancelled with it.
+/// Sends one run as server-sent events. When the page is closed, the stream is dropped, which
+/// cancels the run.
 async fn tell(
     State(runner): State<Runner>,
     Query(ask): Query<Ask>,
@@ -36,7 +37,7 @@ async fn tell(
         Ok(event) => sse::Event::default().event("step").data(json!(*event).to_string()),
         Err(error) => sse::Event::default().event("failed").data(json!(error.to_string()).to_string()),
     });
-    // Without an end that it knows, a browser asks again, and that would be another run.
+    // Without an explicit end, a browser reconnects, which would start another run.
     let end = futures_util::stream::iter([sse::Event::default().event("end").data("")]);
     Sse::new(events.chain(end).map(Ok))
 }

@@ -1,6 +1,7 @@
-//! A review as a value that a program can read: `cargo run --example structured_review`.
+//! A review as a typed value: `cargo run --example structured_review`.
 //!
-//! `MODEL=gpt-5-mini cargo run --example structured_review -- "fn half(n: u32) -> u32 { n / 2 }"` asks a model.
+//! `MODEL=gpt-5-mini cargo run --example structured_review -- "fn half(n: u32) -> u32 { n / 2 }"`
+//! calls a model.
 
 use adk::model::ModelRef;
 use adk::prelude::*;

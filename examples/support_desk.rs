@@ -1,6 +1,7 @@
-//! A support desk: an agent answers what it can and hands over the rest, to agents that know more.
+//! A support desk: an agent answers simple questions and hands over the other questions to agents
+//! that know more.
 //!
-//! Who ends the conversation writes the ticket, whoever that is: rustc sees to it that each of them does.
+//! The agent that ends the conversation writes the ticket: rustc checks that each of them does.
 //!
 //! ```text
 //! cargo run --example support_desk -- "invoice 7 is wrong"
@@ -27,7 +28,7 @@ fn find_invoice(
     /// Its number.
     number: u32,
 ) -> Result<String> {
-    // Yours asks a database.
+    // A real tool would query a database.
     match number {
         7 => Ok("Invoice 7: one bicycle, 480.00, paid on the 3rd of May.".into()),
         _ => Err(Error::other(format!(
@@ -36,7 +37,7 @@ fn find_invoice(
     }
 }
 
-/// The manuals are long, so only the chapter is sent that the question is about.
+/// The manuals are long, so the prompt contains only the chapter for the question.
 fn chapter(cx: ReadonlyContext) -> Result<String> {
     let question: String = cx.get("question")?.unwrap_or_default();
     let chapter = match question.to_lowercase() {

@@ -48,7 +48,7 @@ mod tests {
     use adk::testing::ScriptedModel;
 
     #[tokio::test]
-    async fn the_writer_hears_the_critic() -> Result<()> {
+    async fn the_writer_reads_the_criticism() -> Result<()> {
         let model = ScriptedModel::new()
             .on("writer")
             .call("count_words", json!({"text": "Cats sleep."}))
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_ends_whatever_the_models_say() -> Result<()> {
+    async fn the_loop_ends_for_any_replies() -> Result<()> {
         let runner = Runner::builder().model(Rehearsal::new()).build()?;
         let outcome = runner.run(&Writing::default(), "cats").await?;
         assert_eq!(outcome.loops[0].rounds, 3);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_it_is_suspicious() {
+    fn the_workflow_has_no_lints() {
         assert_eq!(Writing::SPEC.lints(), []);
     }
 }

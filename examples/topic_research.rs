@@ -1,7 +1,8 @@
-//! A planner splits a subject into topics, researchers look into them at the same time, a writer joins what they found.
+//! A planner splits a subject into topics, researchers study the topics in parallel, and a writer
+//! joins the findings.
 //!
-//! Inside of the `each` a key holds one value per topic; behind it the same key is the list of them, in the order of the
-//! topics.
+//! Inside the `each`, a key holds one value per topic; after it, the same key is the list of these
+//! values, in the order of the topics.
 //!
 //! ```text
 //! cargo run --example topic_research -- "the bicycle"
@@ -56,7 +57,7 @@ async fn research(cli: &cli::Cli) -> Result<()> {
     let runner = cli.runner("topic_research", Rehearsal::new())?;
     let outcome = cli.show(runner.run(&TopicResearch::default(), subject).stream()).await?;
     cli.result(&outcome.output)?;
-    // The keys that are no output stay in the state, the lists as well.
+    // Keys that are not outputs stay in the state, lists included.
     let findings = outcome.get::<Vec<String>>("finding")?.unwrap_or_default();
     cli.note(format!("{} topics, {} model calls", findings.len(), outcome.usage.calls))
 }

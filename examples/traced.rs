@@ -1,7 +1,7 @@
 //! The spans of a run: `cargo run --features otel --example traced`.
 //!
-//! They are printed here. With `OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:6006`, or another address, they go to the
-//! collector that listens there.
+//! The program prints the spans. With `OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:6006`, or
+//! another address, it sends them to the collector at that address.
 
 use adk::otel::Otel;
 use adk::otel::opentelemetry::trace::SpanId;
@@ -14,7 +14,7 @@ use adk::{RunConfig, json};
 /// Says what the weather is.
 #[tool]
 fn weather(city: &str) -> String {
-    // Spans and events of your own belong to the call.
+    // Your own spans and events belong to the span of the call.
     format!("{city}: sunny")
 }
 
@@ -35,7 +35,8 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // In a service this is one line: `let _otel = Otel::install("day-out")?;`. Dropping it sends what is left.
+    // In a service this is one line: `let _otel = Otel::install("day-out")?;`. Dropping the value
+    // sends the remaining spans.
     let otel = match std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT") {
         Ok(_) => Otel::otlp("day-out")?,
         Err(_) => Otel::new("day-out", Printer),
@@ -53,7 +54,7 @@ async fn main() -> Result<()> {
         .reply(Reply::new().text("Bring a towel.").usage(20, 4))
         .repeat_last();
     let runner = Runner::builder().model(model).build()?;
-    // Prompts and answers are in the spans only when they are asked for.
+    // Prompts and replies are in the spans only if you enable them.
     let config = RunConfig::new().trace_contents(std::env::var("CONTENTS").is_ok());
     runner.run(&DayOut::default(), "Bern").config(config).await?;
     Ok(())

@@ -1,7 +1,9 @@
-//! A tree of agents from files, in the fields of ADK's agent configs, checked as a whole before it runs.
+//! A tree of agents from files, with the fields of ADK's agent configs. The whole tree is checked
+//! before it runs.
 //!
-//! What the files call by name, a tool and an agent of this program, stands in a registry. Change
-//! `examples/configs/story.json`, or give a file of your own, and every mistake in it is told at once with its place.
+//! A registry holds the tool and the agent that the files name. Change
+//! `examples/configs/story.json`, or use your own file: all mistakes are reported at once, with
+//! their places.
 //!
 //! ```text
 //! cargo run --example tree_from_config -- a cat

@@ -1,6 +1,7 @@
-//! A support desk: an agent rates a ticket, and a `match` decides who sees to it.
+//! A support desk: an agent rates a ticket, and a `match` selects the steps for it.
 //!
-//! rustc judges the arms: take one away, or let one of them not write the answer, and the program does not compile.
+//! rustc checks the arms: if you remove one, or one does not write the answer, the program does not
+//! compile.
 //!
 //! ```text
 //! cargo run --example triage -- "the shop shows an empty page"
@@ -27,13 +28,13 @@ pub enum Severity {
     Spam,
 }
 
-/// From this many customers on somebody gets up at night.
+/// The number of customers from which an engineer is called at night.
 const MANY: u32 = 10;
 
 /// Wakes the engineer on duty.
 #[agent(writes = answer)]
 fn pager(ticket: &str) -> String {
-    // Yours sends a message here.
+    // A real agent would send a message.
     format!("An engineer is on it, at any hour. You wrote: {ticket}")
 }
 
@@ -44,7 +45,7 @@ fn bin() -> &'static str {
 }
 
 llm::agent! {
-    /// Writes to a customer. It knows no workflow: each one says which of its keys is the message.
+    /// Writes to a customer. The agent knows no workflow: each workflow maps a key to the message.
     pub reply -> letter: String {
         include_contents: none,
         instruction: "Write to a customer of a web shop, politely and in three sentences at the most. Say what \

@@ -1,4 +1,4 @@
-//! @iqai/adk's quality checking: a processor works, a validator judges, three rounds at the most.
+//! @iqai/adk's quality checking: a processor works and a validator judges, in at most three rounds.
 //!
 //! ```text
 //! cargo run --example validation_loop -- "one apple 2 appels three aples"

@@ -1,6 +1,6 @@
 //! @iqai/adk's writing loop: a drafter and a critic share a draft, which is empty at the start.
 //!
-//! `let` is the initial state: what `.withQuickSession({ state: { draft: '' } })` does there.
+//! `let` sets the initial state, like `.withQuickSession({ state: { draft: '' } })` in @iqai/adk.
 //!
 //! ```text
 //! cargo run --example writing_loop -- "Write an article about AI"

@@ -1,7 +1,7 @@
-//! Draws bananas until a picture shows as many as were asked for: functions alone, no model.
+//! Draws bananas until a picture shows the requested number: only functions, no model.
 //!
-//! The painter is as good at counting as an image model is: it draws some number of them. The counter looks at the
-//! pixels. Each picture is a PNG, saved as a version of one artifact.
+//! The painter counts as badly as an image model: it draws a random number of bananas. The counter
+//! looks at the pixels. Each picture is a PNG, saved as a version of one artifact.
 //!
 //! ```text
 //! cargo run --example banana_picture -- 5 --save bananas.png
@@ -17,13 +17,13 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The most bananas that fit.
+/// The maximum number of bananas.
 const MOST: u32 = 9;
 
 /// Draws a picture with some bananas on it.
 #[agent(writes = picture)]
 async fn painter(cx: &mut Context) -> Result<String> {
-    // Chance stands inside a step: a run that is taken up again draws the same picture.
+    // The random number is chosen inside a step, so a resumed run draws the same picture.
     let seed = cx.step("chance", async { Ok(fastrand::u64(..)) }).await?;
     let png = picture::draw(fastrand::Rng::with_seed(seed).u32(1..=MOST), seed)?;
     let name = "bananas.png";
@@ -100,7 +100,7 @@ async fn draw(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The number in the input, 5 when there is none.
+/// Returns the number in the input, or 5 without one.
 fn wanted(input: &str) -> Result<u32> {
     let number = input.split_whitespace().find_map(|word| word.parse().ok());
     match number {

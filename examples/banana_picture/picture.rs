@@ -1,4 +1,4 @@
-//! Pictures of bananas: drawn to PNG, and counted in the pixels of a PNG.
+//! Pictures of bananas: draws them as PNG, and counts them in the pixels of a PNG.
 
 use adk::Error;
 use adk::prelude::Result;
@@ -8,7 +8,7 @@ const CELL: usize = 64;
 const SIDE: usize = 3 * CELL;
 const SKY: [u8; 3] = [150, 200, 235];
 
-/// Draws up to nine bananas, each somewhere in a field of its own, turned as chance has it.
+/// Draws up to nine bananas, each at a random place in its own field, with a random rotation.
 pub fn draw(bananas: u32, seed: u64) -> Result<Vec<u8>> {
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut fields: Vec<usize> = (0..9).collect();
@@ -36,7 +36,8 @@ pub fn draw(bananas: u32, seed: u64) -> Result<Vec<u8>> {
     Ok(png)
 }
 
-/// A thick part of a circle with round ends. Sharp ones would fall apart into pixels, which are counted.
+/// A thick part of a circle with round ends. Sharp ends would break into separate pixels, which
+/// would be counted.
 fn is_banana(u: f32, v: f32) -> bool {
     let (x, y) = (u, v + 14.0);
     let along = x.atan2(y).clamp(-0.9, 0.9);

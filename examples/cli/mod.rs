@@ -1,4 +1,5 @@
-//! What the examples share: the command line, the choice of a model, and showing events as they come.
+//! The shared parts of the examples: the command line, the choice of a model, and the display of
+//! events.
 #![allow(dead_code, reason = "each example uses a part")]
 
 mod progress;
@@ -11,10 +12,10 @@ use progress::Progress;
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
-/// So many characters of a text are shown on a terminal.
+/// The number of characters of a text that a terminal shows.
 const SHOWN: usize = 1_000;
 
-/// The model when none is asked for, if its key is in the environment.
+/// The default model, used if its key is in the environment.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 
 #[derive(Debug, Parser)]
@@ -34,8 +35,8 @@ pub struct Cli {
     prompts: bool,
 }
 
-/// The command line of a program that runs this workflow. Wrong use ends it with a message; `--help` shows the tree,
-/// and what the input is; `--mermaid` shows the diagram.
+/// Reads the command line of a program that runs this workflow. Wrong use ends the program with a
+/// message; `--help` shows the tree and the input; `--mermaid` shows the diagram.
 pub fn read<A: Parser>(workflow: &Spec<'static>, name: &'static str, input: &str) -> A {
     let help = format!("{input}; from standard input when it is `-` or absent");
     let command =
@@ -50,7 +51,7 @@ pub fn read<A: Parser>(workflow: &Spec<'static>, name: &'static str, input: &str
 }
 
 impl Cli {
-    /// What to work on.
+    /// The input of the workflow.
     pub fn input(&self) -> Result<String> {
         match &self.input[..] {
             [] => {}
@@ -65,12 +66,12 @@ impl Cli {
         Ok(text.trim().to_owned())
     }
 
-    /// A runner with the model that was asked for, or one that rehearses when there is no key for any.
+    /// Builds a runner with the chosen model. Without a key, the runner rehearses.
     pub fn runner(&self, app: &str, rehearsal: Rehearsal) -> Result<Runner> {
         self.runner_with(app, rehearsal, |builder| builder)
     }
 
-    /// The same, with more that is said of the runner.
+    /// Builds a runner with more settings.
     pub fn runner_with(
         &self,
         app: &str,
@@ -101,7 +102,7 @@ impl Cli {
         }
     }
 
-    /// Shows each event as it comes, and gives the outcome.
+    /// Shows each event, and returns the outcome.
     pub async fn show<T: Send + 'static>(&self, mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
         let mut progress = Progress::new();
         while let Some(event) = stream.next().await {
@@ -116,7 +117,8 @@ impl Cli {
         finished(stream)
     }
 
-    /// The same in lines of its own, which may also tell of begins, ends and pieces of an answer.
+    /// Shows each event in lines of `line`, which may also show starts, ends and partial events,
+    /// and returns the outcome.
     pub async fn show_as<T: Send + 'static>(
         &self,
         mut stream: RunStream<'_, T>,
@@ -143,12 +145,12 @@ impl Cli {
         write(&text)
     }
 
-    /// Prints the result; with `--json` standard output is for events alone.
+    /// Prints the result. With `--json`, standard output contains only events.
     pub fn result(&self, text: &str) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("\n--- result ---\n{}\n", text.trim())) }
     }
 
-    /// Prints what else there is to say at the end.
+    /// Prints the closing remarks.
     pub fn note(&self, text: impl std::fmt::Display) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("\n{text}\n")) }
     }
@@ -161,7 +163,7 @@ fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outc
     }
 }
 
-/// An event for people: `[critic, round 2] Well done.`
+/// Formats an event for people: `[critic, round 2] Well done.`
 fn lines(event: &Event, state: bool, most: usize) -> String {
     let place = place(&event.path);
     let mut said: Vec<String> = Vec::new();
@@ -175,25 +177,25 @@ fn lines(event: &Event, state: bool, most: usize) -> String {
     for (file, version) in &event.actions.artifact_delta {
         said.push(format!("saves {file}, version {version}"));
     }
-    // What an agent says is its answer already; what a function returns is in the state alone.
+    // The text of an agent is its value; the value of a function is only in the state.
     if state || event.content.is_none() {
         said.extend(event.actions.state_delta.iter().map(|(key, value)| format!("{key} = {value}")));
     }
     if event.actions.escalates() {
         said.push("ends the loop".to_owned());
     }
-    said.iter().map(|said| format!("[{}{place}] {}\n", event.author, shortened(said, most))).collect()
+    said.iter().map(|said| format!("[{}{place}] {}\n", event.author, shorten(said, most))).collect()
 }
 
-/// As much of a text as a terminal has room for.
-fn shortened(text: &str, most: usize) -> String {
+/// Shortens a text to the width of a terminal.
+fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{} ... and {} characters more", &text[..end], text[end..].chars().count()),
         None => text.to_owned(),
     }
 }
 
-/// The round of a loop, or the element of an `each`, in which something happens; of several around it the innermost.
+/// Formats the innermost round or `each` element of a path.
 fn place(path: &Path) -> String {
     let mut places = std::iter::successors(Some(path), |path| path.parent()).map(Path::at);
     match places.find(|at| matches!(at, At::Round(_) | At::Item(_))) {
@@ -203,7 +205,7 @@ fn place(path: &Path) -> String {
     }
 }
 
-/// Writes to standard output. A reader that has seen enough, as in `| head -1`, ends the program quietly.
+/// Writes to standard output. A closed pipe, as with `| head -1`, ends the program quietly.
 fn write(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -212,7 +214,7 @@ fn write(text: &str) -> Result<()> {
     }
 }
 
-/// Ends the program: an error on standard error and a code that is not zero.
+/// Ends the program with an error on standard error and a nonzero exit code.
 pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

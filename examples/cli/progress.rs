@@ -1,4 +1,5 @@
-//! A spinner on standard error that says who works and since when; nothing where that is no terminal.
+//! A spinner on standard error that shows the working agents and their times. It shows nothing if
+//! standard error is not a terminal.
 
 use adk::llm::RETRY_KEY;
 use adk::spec::NodeKind;
@@ -7,14 +8,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// How much of an answer is shown while it comes, in characters.
+/// The number of characters of a partial reply that are shown.
 const SHOWN: usize = 50;
 
 pub struct Progress {
     bar: Option<ProgressBar>,
-    /// The agents that work now, in the order in which they began.
+    /// The working agents, in the order of their starts.
     working: Vec<(Path, Instant)>,
-    /// The end of what the latest agent says.
+    /// The end of the latest agent's partial text.
     said: String,
 }
 
@@ -31,7 +32,7 @@ impl Progress {
         Self { bar, working: Vec::new(), said: String::new() }
     }
 
-    /// A piece of an answer, or that a call is made again.
+    /// Updates the spinner with a partial reply, or with a retried call.
     pub fn piece(&mut self, event: &Event) {
         if let Some(retry) = event.custom_metadata().get(RETRY_KEY) {
             let wait = Duration::from_millis(retry["waitMs"].as_u64().unwrap_or_default());
@@ -39,7 +40,7 @@ impl Progress {
             self.aside(|| eprintln!("[{}] asks again in {wait:.1?}: {why}", event.author));
         }
         if let Some(lifecycle) = event.lifecycle() {
-            // Blocks say nothing: who works is an agent.
+            // Only agents are shown, not blocks.
             let works = matches!(lifecycle.kind, NodeKind::Llm | NodeKind::Function | NodeKind::Custom);
             match lifecycle.phase {
                 LifecyclePhase::Started if works => self.working.push((event.path.clone(), Instant::now())),
@@ -53,13 +54,14 @@ impl Progress {
         self.show();
     }
 
-    /// An event is there as a whole.
+    /// Updates the spinner with a complete event.
     pub fn whole(&mut self) {
         self.said.clear();
         self.show();
     }
 
-    /// `writing/refinement#2/critic 3s: ... what it says`, or all that work at the same time.
+    /// Formats `writing/refinement#2/critic 3s: ... text`, or the list of all agents that work in
+    /// parallel.
     fn show(&self) {
         let Some(bar) = &self.bar else { return };
         let who = |(path, since): &(Path, Instant)| format!("{path} {}s", since.elapsed().as_secs());
@@ -70,7 +72,7 @@ impl Progress {
         });
     }
 
-    /// Prints without tearing the spinner.
+    /// Prints a line without disturbing the spinner.
     pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
         match &self.bar {
             Some(bar) => bar.suspend(print),

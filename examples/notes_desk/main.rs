@@ -1,5 +1,6 @@
-//! A desk that answers from a folder of notes: tools of an MCP server, traces over OTLP, another model when one fails, and a budget
-//! in money. Without `MODEL` it plays a script and asks no provider.
+//! A desk that answers from a folder of notes: tools of an MCP server, traces over OTLP, a fallback
+//! model, and a budget in money. Without `MODEL` the replies come from a script, and no provider is
+//! called.
 
 use adk::llm::FALLBACK_KEY;
 use adk::mcp::{McpToolset, StdioServer};

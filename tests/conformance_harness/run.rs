@@ -131,7 +131,7 @@ impl Stage {
     async fn answer(&self, call: &str, response: &Map<String, Value>) -> Result<(), String> {
         let waiting = self.runner.waiting().await.map_err(text)?;
         let wait = waiting.iter().find(|waiting| waiting.call_id.as_deref() == Some(call));
-        let wait = wait.ok_or_else(|| format!("nobody waits for the answer to call `{call}`"))?;
+        let wait = wait.ok_or_else(|| format!("no run waits for the answer to call `{call}`"))?;
         self.runner.answer(&wait.id, response).await.map_err(text)
     }
 

@@ -52,7 +52,7 @@ async fn a_draft_of_a_killed_process_is_published_by_another() {
     let published = store.approval(&["publish"]).run().await.good();
     assert_eq!(published.out, "(rehearsed answer of writer)\n");
     assert_eq!(store.approval(&["list"]).run().await.good().out, "");
-    assert_refused(&store.approval(&["publish"]).run().await, "error: nobody waits for a decision\n");
+    assert_refused(&store.approval(&["publish"]).run().await, "error: no run waits for a decision\n");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-"""A server for the tests of the MCP client, on the official SDK for Python."""
+"""A server for the tests of the MCP client, with the official SDK for Python."""
 
 import asyncio
 import sys
