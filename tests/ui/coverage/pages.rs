@@ -1,4 +1,5 @@
-//! `docs/checks`: a page for each check, with a wrong program, the output of rustc and the right program.
+//! `docs/checks`: a page for each check, with a wrong program, the output of rustc and the right
+//! program.
 //!
 //! The pages are the only source. The wrong program is copied from its page to a file, and trybuild compares the
 //! output of rustc with the page, on which the file is called `src/main.rs`. The right program, which is the wrong

@@ -1,6 +1,6 @@
 //! Arguments that come from models.
 
-use super::{call, everything, refused, weather};
+use super::{call, call_error, everything, weather};
 use adk::tool::ToolErrorKind;
 use serde_json::{Value, json};
 
