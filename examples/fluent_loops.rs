@@ -96,7 +96,7 @@ fn direct() -> AgentBuilder {
 #[derive(Debug, Parser)]
 struct Args {
     which: Which,
-    /// What to ask it for
+    /// The request to the loop
     question: Vec<String>,
 }
 

@@ -18,15 +18,15 @@ use std::process::ExitCode;
 /// The maximum length of a headline in characters.
 const ROOM: usize = 60;
 
-/// What a headline is worth.
+/// The judgement of a headline.
 #[data]
 #[derive(PartialEq)]
 pub enum Verdict {
-    /// It could stand over any text.
+    /// The headline fits any text.
     Vague,
-    /// It says what is new.
+    /// The headline says what is new.
     Good,
-    /// The text holds no news, so no headline can say any.
+    /// The text contains no news, so no headline can name any.
     NoNews,
 }
 

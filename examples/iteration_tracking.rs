@@ -16,7 +16,7 @@ use std::process::ExitCode;
 /// The number of parts of the complete work.
 const PARTS: u32 = 3;
 
-/// Counts the iteration, tells it, and ends the loop when the work is complete.
+/// Counts the iteration, reports it, and ends the loop when the work is complete.
 #[agent(writes = iteration_count)]
 async fn tracker(cx: &mut Context, iteration_count: u32) -> Result<(u32, Flow)> {
     let count = iteration_count + 1;

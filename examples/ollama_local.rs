@@ -19,7 +19,7 @@ fn count_words(text: &str) -> usize {
 workflow! {
     /// Tells a short story.
     pub Story(topic: String) -> story: String {
-        /// Tells it.
+        /// Tells the story.
         agent teller -> story: String {
             instruction: "Tell a story about {topic} in at most 60 words. Count them before you answer.",
             tools: [count_words],

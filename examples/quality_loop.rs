@@ -18,7 +18,7 @@ pub struct Quality {
     /// 0 (unreadable) to 100 (nothing to improve).
     #[schemars(range(max = 100))]
     pub score: u8,
-    /// What to improve, most important first.
+    /// The possible improvements, most important first.
     pub advice: Vec<String>,
 }
 

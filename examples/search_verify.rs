@@ -26,7 +26,7 @@ const LIBRARY: [&str; 5] = [
 /// Searches for information.
 #[tool]
 fn search(
-    /// What to look for, in a few words.
+    /// The query, in a few words.
     query: &str,
 ) -> Vec<&'static str> {
     let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();

@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 workflow! {
-    /// Tells a story, and tells it better.
+    /// Tells a story and improves it.
     pub Storytelling(topic: String) -> story: String {
         /// Writes.
         agent writer -> story: String { instruction: "Tell a story about {topic}. Mind this: {criticism?}" }

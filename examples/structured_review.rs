@@ -12,29 +12,29 @@ use std::env;
 pub struct Review {
     /// Whether the change can be merged as it is.
     pub verdict: Verdict,
-    /// What is wrong with it, the worst first.
+    /// The findings, the worst first.
     pub findings: Vec<Finding>,
 }
 
-/// What is to be done with a change.
+/// The next step for a change.
 #[data]
 #[derive(PartialEq)]
 pub enum Verdict {
-    /// It is good as it is.
+    /// Merge the change.
     Merge,
-    /// It has to be changed first.
+    /// Correct the change first.
     Change,
 }
 
-/// One thing that is wrong.
+/// A problem of the change.
 #[data]
 pub struct Finding {
     /// The line, from 1.
     #[schemars(range(min = 1))]
     pub line: u32,
-    /// What is wrong there, in a sentence.
+    /// The problem, in a sentence.
     pub what: String,
-    /// What to write instead, where that is short.
+    /// The replacement, if it is short.
     pub instead: Option<String>,
 }
 

@@ -13,10 +13,10 @@ use adk::prelude::*;
 use adk::{Error, ReadonlyContext};
 use std::process::ExitCode;
 
-/// What the customer is told, and what the shop keeps.
+/// The reply to the customer, and the record of the shop.
 #[data]
 pub struct Ticket {
-    /// The answer to the customer, in three sentences at the most.
+    /// The answer to the customer, in at most three sentences.
     pub answer: String,
     /// Whether a person still has to look at it.
     pub open: bool,
@@ -25,7 +25,7 @@ pub struct Ticket {
 /// Looks up an invoice of the shop.
 #[tool]
 fn find_invoice(
-    /// Its number.
+    /// The number of the invoice.
     number: u32,
 ) -> Result<String> {
     // A real tool would query a database.

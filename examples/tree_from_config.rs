@@ -24,7 +24,7 @@ struct Args {
     /// The config of the tree, a JSON file; others that it names are looked for beside it
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/configs/story.json"))]
     config: PathBuf,
-    /// What to write about
+    /// The topic of the text
     topic: Vec<String>,
 }
 

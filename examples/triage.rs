@@ -15,12 +15,12 @@ use std::process::ExitCode;
 /// How bad it is.
 #[data]
 pub enum Severity {
-    /// Nobody can work.
+    /// All work is blocked.
     Outage {
         /// How many customers it hits; 1 when the ticket does not say.
         customers: u32,
     },
-    /// Something is broken, and work goes on.
+    /// Something is broken, and work continues.
     Bug,
     /// The customer wants to know something; nothing is broken.
     Question,

@@ -11,7 +11,7 @@ use adk::spec::{Price, Prices};
 use adk::testing::{Reply, ScriptedModel};
 use std::env;
 
-/// What the desk says.
+/// The advice of the desk.
 #[data]
 pub struct Advice {
     /// The answer, in a sentence or two.

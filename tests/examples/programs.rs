@@ -162,7 +162,7 @@ async fn steps_are_shown_with_their_rounds() {
 #[tokio::test]
 async fn the_help_of_builder_programs_describes_them() {
     for (name, said) in
-        [("fluent_loops", "writing, research, counter, direct"), ("improvement_loop", "What to improve")]
+        [("fluent_loops", "writing, research, counter, direct"), ("improvement_loop", "The text to improve")]
     {
         let ran = example(name, &["--help"]).run().await.good();
         assert!(ran.out.contains(said), "{}", ran.out);

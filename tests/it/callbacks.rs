@@ -105,7 +105,7 @@ llm::agent! {
 }
 
 workflow! {
-    /// Runs an agent that is declared elsewhere with callbacks, and blocks of every kind.
+    /// Runs an external agent with callbacks, and blocks of every kind.
     pub Blocks(topics: Vec<String>, kind: u8) {
         alone;
         choice: match(before_agent = begins) kind < 0 => (), _ => never >

@@ -116,7 +116,7 @@ macro_rules! version {
             /// The verdict of a person.
             #[data]
             pub enum Verdict {
-                /// It is fine.
+                /// The result is fine.
                 Fine,
                 $($variant)*
             }

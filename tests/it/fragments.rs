@@ -106,7 +106,7 @@ macro_rules! program {
 program!(sums, 1 + 1, false || false, Vec<String>, 1 | 20);
 program!(apart, (1 + 1), (false || false), Vec<String>, (1 | 20));
 
-/// Returns the limits of one program, each of which is 20.
+/// Returns the limits of one program. Each limit is 20.
 macro_rules! limits {
     ($name:ident) => {{
         let numbers = $name::Places::SPEC.steps.iter().flat_map(|step| match step.kind {

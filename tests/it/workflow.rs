@@ -112,7 +112,7 @@ const ROUNDS: usize = 3;
 workflow! {
     /// Uses the whole grammar.
     Everything(
-        /// What to write about.
+        /// The topic.
         topic: String,
         tone: String = "plain",
         user:lang: String = "en",

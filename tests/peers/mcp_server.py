@@ -38,7 +38,7 @@ def refuse() -> str:
 
 @server.tool()
 async def work(steps: int, ctx: Context) -> str:
-    """Works, and tells how far it is."""
+    """Works, and reports its progress."""
     for step in range(steps):
         await ctx.report_progress(step + 1, steps, f"step {step + 1}")
         await asyncio.sleep(0.01)

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Counts the words of a text.
 #[tool]
 fn word_count(
-    /// What to count in.
+    /// The text.
     text: &str,
 ) -> usize {
     text.split_whitespace().count()

@@ -61,7 +61,7 @@ pub fn take(
     Ok(many)
 }
 
-/// The same attributes on an agent.
+/// Has the attributes on an agent.
 #[adk::agent(writes = score)]
 pub async fn score(#[key] draft: &str, #[key(user:name)] name: &str, #[key] best: Out<usize>) -> usize {
     best.set(name.len());

@@ -6,7 +6,7 @@
 pub enum Severity {
     /// A person must act at once.
     High,
-    /// It can wait.
+    /// The ticket can wait.
     Low,
 }
 

@@ -1,4 +1,4 @@
-//! Tests that macro calls do not depend on the edition, the prelude and the names around them.
+//! Macro calls do not depend on the edition, the prelude and the names around them.
 #![deny(warnings, missing_docs)]
 
 pub mod bare;

@@ -7,7 +7,7 @@ use adk::prelude::*;
 pub enum Severity {
     /// A person must act at once.
     High,
-    /// It can wait.
+    /// The ticket can wait.
     Low,
 }
 
