@@ -39,11 +39,11 @@ fn runtime() -> Runtime {
 fn rally(rounds: u32) -> AllocationInfo {
     let runner = Runner::builder().build().expect("a runner without a model");
     let mut workflow = PingPong::default();
-    workflow.rally.set_max(rounds).expect("no more than was declared");
+    workflow.rally.set_max(rounds).expect("the limit is within the declaration");
     let runtime = runtime();
     let mut kept = None;
     let info = measure(|| kept = Some(runtime.block_on(runner.run(&workflow, 0).into_future())));
-    let outcome = kept.expect("a run").expect("that succeeds");
+    let outcome = kept.expect("a run").expect("the run succeeds");
     assert_eq!(outcome.output, u64::from(rounds));
     assert_eq!(outcome.session().len() as u64, u64::from(rounds) * 2 + 1);
     info
@@ -185,7 +185,7 @@ fn unused_observers_cost_nothing() {
     let runtime = runtime();
     let allocations = |runner: &Runner, config: RunConfig, set: &dyn Fn(&mut PingPong)| {
         let mut workflow = PingPong::default();
-        workflow.rally.set_max(ROUNDS).expect("no more than was declared");
+        workflow.rally.set_max(ROUNDS).expect("the limit is within the declaration");
         set(&mut workflow);
         let mut events = 0;
         let info = measure(|| {

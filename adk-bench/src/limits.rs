@@ -35,7 +35,7 @@ pub fn check(machine: &Machine) -> Result<()> {
             continue;
         };
         let row = ROWS.iter().find(|row| row.title == title).ok_or_else(|| format!("no row {title:?}"))?;
-        let found = measure::ours(machine, row)?;
+        let found = measure::count_adk(machine, row)?;
         let cells = found.map(|count| format!("{count:.1}")).join(" | ");
         println!("| {title} | {cells} |");
         written += &format!("| {title} | {cells} |\n");

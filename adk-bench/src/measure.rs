@@ -87,7 +87,7 @@ fn slopes<const N: usize>(row: &Row, count: impl Fn(usize) -> Result<[u64; N]>) 
 }
 
 /// Counts the work of adk per unit: instructions, allocations, bytes allocated, polls, locks.
-pub fn ours(machine: &Machine, row: &Row) -> Result<[f64; 5]> {
+pub fn count_adk(machine: &Machine, row: &Row) -> Result<[f64; 5]> {
     slopes(row, |size| {
         // A growing buffer is sometimes moved, which costs a copy. The minimum of three runs
         // contains no such copy.

@@ -114,7 +114,7 @@ impl Cli {
                 progress.aside(|| self.print(&event))?;
             }
         }
-        finished(stream)
+        into_outcome(stream)
     }
 
     /// Shows each event in lines of `line`, which may also show starts, ends and partial events,
@@ -132,7 +132,7 @@ impl Cli {
                 false => line(&event).map_or(Ok(()), |line| write(&(line + "\n")))?,
             }
         }
-        finished(stream)
+        into_outcome(stream)
     }
 
     fn print(&self, event: &Event) -> Result<()> {
@@ -156,7 +156,7 @@ impl Cli {
     }
 }
 
-fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
+fn into_outcome<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
     match stream.end() {
         RunEnd::Finished(outcome) => Ok(outcome),
         _ => Err(Error::other("the run has not finished: it waits for an answer")),

@@ -66,7 +66,7 @@ impl<'a> Comparison<'a> {
         if self.how == Compare::None {
             return diff.finish();
         }
-        self.persisted(&mut diff, expect, measured);
+        self.compare_persisted(&mut diff, expect, measured);
         self.trace(&mut diff, &expect.trace, &measured.trace);
         self.requests(&mut diff, &expect.model_requests, &measured.requests);
         diff.finish()
@@ -114,7 +114,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn persisted(&self, diff: &mut Diff, expect: &Expect, measured: &Measured) {
+    fn compare_persisted(&self, diff: &mut Diff, expect: &Expect, measured: &Measured) {
         match (&expect.persisted, self.persisted) {
             (Some(wanted), _) => self.events(diff, "events in session s1", wanted, &measured.persisted),
             (None, true) => diff.note("the case records the session's events and expects none".to_owned()),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct Ids(Vec<String>);
 
 impl Ids {
-    fn normal(&mut self, id: &str) -> Option<String> {
+    fn normal_id(&mut self, id: &str) -> Option<String> {
         if id.is_empty() {
             return None;
         }
@@ -42,7 +42,7 @@ impl Ids {
             ..EventView::default()
         };
         view.long_running_tool_ids =
-            event.long_running_tool_ids().iter().filter_map(|id| self.normal(id)).collect();
+            event.long_running_tool_ids().iter().filter_map(|id| self.normal_id(id)).collect();
         if let Some(details) = event.details.as_deref() {
             view.error_code.clone_from(&details.error_code);
             view.error_message.clone_from(&details.error_message);
@@ -72,12 +72,12 @@ impl Ids {
                 view.thought = true;
             }
             Part::FunctionCall(call) => {
-                let (id, name, args) = (self.normal(&call.id), call.name.clone(), call.args.clone());
+                let (id, name, args) = (self.normal_id(&call.id), call.name.clone(), call.args.clone());
                 view.function_call = Some(CallView { id, name, args });
             }
             Part::FunctionResponse(answer) => {
                 let (id, name, response) =
-                    (self.normal(&answer.id), answer.name.clone(), answer.response.clone());
+                    (self.normal_id(&answer.id), answer.name.clone(), answer.response.clone());
                 view.function_response = Some(ResponseView { id, name, response });
             }
             // No case has such a part, so it differs from all expected parts.

@@ -33,7 +33,7 @@ use random_spec::{Grow, leak};
 fn the_readme_shows_the_diagram_of_its_workflow() {
     let readme = include_str!("../../README.md");
     let (_, behind) = readme.split_once("```mermaid\n").expect("the README has a diagram");
-    let (shown, _) = behind.split_once("```").expect("it ends");
+    let (shown, _) = behind.split_once("```").expect("the block has an end");
     assert_eq!(shown, iterative_writing::IterativeWriting::SPEC.mermaid());
     assert_eq!(iterative_writing::IterativeWriting::SPEC.bounds().model_calls, None);
 }

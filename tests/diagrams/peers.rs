@@ -108,7 +108,7 @@ fn unescaped(xml: &str) -> String {
             number => {
                 let code =
                     number.strip_prefix('#').and_then(|code| code.parse().ok()).and_then(char::from_u32);
-                code.unwrap_or_else(|| panic!("what is `&{number};`?"))
+                code.unwrap_or_else(|| panic!("`&{number};` is not a character reference"))
             }
         });
         rest = behind;

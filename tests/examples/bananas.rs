@@ -86,7 +86,7 @@ fn every_picture_is_counted_right() {
     let full = (0..16).map(|seed| (9, seed));
     for (bananas, seed) in full.chain((1..9).map(|bananas| (bananas, 0))) {
         let file = picture::draw(bananas, seed).expect("it can be drawn");
-        let counted = picture::count(&file).expect("it can be read");
+        let counted = picture::count(&file).expect("the file is readable");
         assert_eq!((counted, shapes(&file)), (bananas, i64::from(bananas)), "seed {seed}");
     }
 }

@@ -108,7 +108,7 @@ fn a_browser_gets_each_step_and_the_end() {
     let server = example("streaming", &["0"]).start_until("http://");
     let host = server.out.trim().trim_start_matches("http://").to_owned();
     let get = |path: &str| {
-        let mut stream = TcpStream::connect(&host).expect("it listens");
+        let mut stream = TcpStream::connect(&host).expect("the server listens");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers in text");
@@ -129,7 +129,7 @@ fn a_server_asks_an_editor_and_continues() {
     let server = example("serve", &args).start_until("http://");
     let host = server.out.trim().trim_start_matches("http://").to_owned();
     let ask = |what: &str, body: &str| {
-        let mut stream = TcpStream::connect(&host).expect("it listens");
+        let mut stream = TcpStream::connect(&host).expect("the server listens");
         let length = body.len();
         let headers = format!("Host: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n");
         write!(stream, "{what} HTTP/1.1\r\n{headers}Accept: text/event-stream\r\n\r\n{body}")

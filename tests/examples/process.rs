@@ -57,7 +57,7 @@ impl Started {
     /// Returns the next line of output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        let read = self.reader.read_line(&mut line).expect("it says text");
+        let read = self.reader.read_line(&mut line).expect("the output is text");
         assert!(read > 0, "it ended after {:?}", self.out);
         self.out.push_str(&line);
         line
@@ -66,7 +66,7 @@ impl Started {
     /// Kills the process like `kill -9`, without any cleanup.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it can be killed");
-        self.child.wait().expect("it ends");
+        self.child.wait().expect("the process ends");
     }
 }
 
@@ -105,7 +105,7 @@ impl Example {
         let Self { mut command, input } = self;
         let work = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn().expect("the example starts");
-            let mut stdin = child.stdin.take().expect("it is piped");
+            let mut stdin = child.stdin.take().expect("the input is piped");
             // The process may end before it has read all input.
             let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
             let output = child.wait_with_output().expect("the example ends");
@@ -126,7 +126,7 @@ impl Example {
     pub(crate) fn start_until(self, begins: &str) -> Started {
         let Self { mut command, .. } = self;
         let mut child = command.spawn().expect("the example starts");
-        let reader = BufReader::new(child.stdout.take().expect("it is piped"));
+        let reader = BufReader::new(child.stdout.take().expect("the output is piped"));
         let mut started = Started { child, reader, out: String::new() };
         while !started.line().starts_with(begins) {}
         started
@@ -134,12 +134,17 @@ impl Example {
 
     /// Reads the first bytes of the output, then closes the pipe, as `head` does. Returns the
     /// standard error.
-    pub(crate) async fn cut_short(self, bytes: usize) -> Ran {
+    pub(crate) async fn run_until_closed(self, bytes: usize) -> Ran {
         let Self { mut command, .. } = self;
         let work = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn().expect("the example starts");
             let mut out = vec![0; bytes];
-            child.stdout.take().expect("it is piped").read_exact(&mut out).expect("it says that much");
+            child
+                .stdout
+                .take()
+                .expect("the output is piped")
+                .read_exact(&mut out)
+                .expect("the output has this many bytes");
             let output = child.wait_with_output().expect("the example ends");
             let text = |bytes| String::from_utf8(bytes).expect("it is text");
             Ran { status: output.status, out: text(out), err: text(output.stderr) }

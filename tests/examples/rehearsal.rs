@@ -225,7 +225,7 @@ async fn mermaid_prints_the_diagram_and_runs_nothing() {
 #[tokio::test]
 async fn a_closed_pipe_ends_the_example_quietly() {
     for name in WRITERS {
-        let ran = example(name, &["a cat"]).cut_short(6).await.good();
+        let ran = example(name, &["a cat"]).run_until_closed(6).await.good();
         assert_eq!(ran.out, "[user]");
         assert_eq!(ran.err.matches('\n').count(), 3, "{}", ran.err);
     }

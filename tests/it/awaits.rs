@@ -94,7 +94,7 @@ async fn open_waits<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec
     }
     match stream.end() {
         RunEnd::Paused(waiting) => waiting,
-        _ => panic!("it does not wait"),
+        _ => panic!("the run does not wait"),
     }
 }
 

@@ -23,13 +23,13 @@ workflow! {
     }
 }
 
-fn searching() -> ScriptedModel {
+fn search_model() -> ScriptedModel {
     ScriptedModel::new().calls([("search", serde_json::json!({}))]).repeat_last()
 }
 
 #[tokio::test]
 async fn an_undeclared_tool_is_refused_before_any_call() {
-    let model = searching();
+    let model = search_model();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let mut desk = Desk::default();
     desk.clerk.add_tool(search::default());
@@ -94,7 +94,7 @@ async fn a_callback_that_may_skip_a_block_must_be_declared() {
 }
 
 /// Returns three tool calls for one reply.
-fn searches() -> [(&'static str, serde_json::Value); 3] {
+fn search_calls() -> [(&'static str, serde_json::Value); 3] {
     std::array::from_fn(|_| ("search", serde_json::json!({})))
 }
 
@@ -110,7 +110,7 @@ workflow! {
 
 #[tokio::test]
 async fn a_tool_call_over_the_bound_is_not_made() {
-    let model = ScriptedModel::new().calls(searches()).calls(searches()).repeat_last();
+    let model = ScriptedModel::new().calls(search_calls()).calls(search_calls()).repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let session = runner.session("u", "s");
     let error = session.run(&Limited::default(), "Why?").await.unwrap_err();

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// Returns prices of one dollar for a thousand input tokens, and the same for output tokens.
 fn prices() -> Prices {
-    let price = Price::per_million("1000", "1000").expect("it is right");
-    Prices::new("USD").expect("it is right").model("scripted", price)
+    let price = Price::per_million("1000", "1000").expect("the price is valid");
+    Prices::new("USD").expect("the currency is valid").model("scripted", price)
 }
 
 fn usage_reply(input: u64, output: u64) -> Reply {
@@ -20,11 +20,11 @@ fn usage_reply(input: u64, output: u64) -> Reply {
 }
 
 fn runner(model: ScriptedModel) -> Runner {
-    Runner::builder().model(model).prices(prices()).build().expect("it is right")
+    Runner::builder().model(model).prices(prices()).build().expect("the runner is valid")
 }
 
 fn budget(text: &str) -> Budget {
-    text.parse().expect("it is right")
+    text.parse().expect("the budget is valid")
 }
 
 workflow! {

@@ -166,7 +166,7 @@ async fn answered_run<W: Workflow + adk::Needs>(
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let runner: Runner =
         Runner::builder().engine(MemoryJournal::new()).session_store(sessions).build().unwrap();
-    let Err(error) = runner.run(workflow, input).await else { panic!("it asks") };
+    let Err(error) = runner.run(workflow, input).await else { panic!("the run does not wait") };
     assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
     let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
     runner.answer(&waiting.id, answer).await.unwrap();
@@ -176,7 +176,7 @@ async fn answered_run<W: Workflow + adk::Needs>(
 /// Asserts that a resume with `workflow` is refused with these lines. The run can still be resumed
 /// with its own workflow.
 async fn assert_refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
-    let Err(error) = runner.resume(workflow, *run).await else { panic!("it was taken up") };
+    let Err(error) = runner.resume(workflow, *run).await else { panic!("the run was resumed") };
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
 }

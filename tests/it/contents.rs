@@ -449,7 +449,7 @@ async fn the_answer_of_a_person_is_sent_as_its_value() {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
+    let adk::RunEnd::Paused(waits) = stream.end() else { panic!("the run does not wait") };
     let wait = &waits[0];
     runner.answer(&wait.id, json!({"name": "cat", "extra": "SMUGGLED"})).await.unwrap();
     let outcome = runner.resume(&answers, wait.run_id).await.unwrap();
@@ -497,7 +497,7 @@ async fn a_resumed_run_sends_the_same_requests_for_any_order_of_answers() {
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
+        let adk::RunEnd::Paused(waits) = stream.end() else { panic!("the run does not wait") };
         for (nth, at) in order.into_iter().enumerate() {
             let (next, place) = (runner(), format!("each_1[{at}]"));
             let wait = waits.iter().find(|wait| wait.path.to_string().contains(&place)).unwrap();

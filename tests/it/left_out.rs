@@ -50,7 +50,7 @@ workflow! {
     }
 }
 
-fn left_out(event: &Arc<Event>) -> Option<(String, Value)> {
+fn skip_report(event: &Arc<Event>) -> Option<(String, Value)> {
     let value = event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?;
     Some((event.path.to_string(), value.clone()))
 }
@@ -72,7 +72,7 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     let outcome = runner().resume(&Careful::default(), waiting.run_id).await.unwrap();
     assert_eq!(outcome.output, r#"None Some(7) ["on a"]"#);
     assert_eq!(CALLS.load(SeqCst), 1, "what failed is not tried again");
-    let said: Vec<_> = outcome.session().events().filter_map(left_out).collect();
+    let said: Vec<_> = outcome.session().events().filter_map(skip_report).collect();
     let failed = |path: &str, error: &str| json!({"path": path, "error": error});
     assert_eq!(
         said,

@@ -15,11 +15,11 @@ struct Mailbox(Arc<Mutex<Vec<String>>>);
 
 impl Mailbox {
     fn add(&self, text: String) {
-        self.0.lock().expect("nobody panics with it").push(text);
+        self.0.lock().expect("no test panics with the lock").push(text);
     }
 
     fn len(&self) -> usize {
-        self.0.lock().expect("nobody panics with it").len()
+        self.0.lock().expect("no test panics with the lock").len()
     }
 }
 

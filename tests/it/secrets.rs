@@ -94,7 +94,7 @@ async fn a_secret_is_read_by_functions_and_tools_and_never_shown() {
         let mut stream = session.run(&desk, input).stream();
         let mut shown = format!("{runner:?}");
         while let Some(event) = stream.next().await {
-            let event = event.expect("it runs");
+            let event = event.expect("the run succeeds");
             shown += &format!("{event:?} {}", serde_json::to_string(&*event).expect("it is JSON"));
         }
         let RunEnd::Finished(outcome) = stream.end() else { panic!("it has ended") };

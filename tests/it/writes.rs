@@ -35,31 +35,31 @@ fn scripted_runner(key: &str, value: adk::Value) -> Runner {
     Runner::builder().model(model).build().expect("a runner")
 }
 
-async fn sets(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {
+async fn set_key(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {
     let ran = scripted_runner(key, value).run(&Desk::default(), "when?").await;
     ran.map(|outcome| outcome.output).map_err(|error| (error.kind(), error.to_string()))
 }
 
 #[tokio::test]
 async fn a_tool_writes_its_declared_keys() {
-    assert_eq!(sets("completed", json!(true)).await.unwrap(), "ok");
-    assert_eq!(sets("user:plan", json!({"days": 2})).await.unwrap(), "ok");
-    assert_eq!(sets("temp:scratch", json!([1])).await.unwrap(), "ok");
+    assert_eq!(set_key("completed", json!(true)).await.unwrap(), "ok");
+    assert_eq!(set_key("user:plan", json!({"days": 2})).await.unwrap(), "ok");
+    assert_eq!(set_key("temp:scratch", json!([1])).await.unwrap(), "ok");
 }
 
 #[tokio::test]
 async fn an_undeclared_key_fails_the_run_and_the_error_names_the_nearest() {
-    let (kind, text) = sets("complted", json!(true)).await.unwrap_err();
+    let (kind, text) = set_key("complted", json!(true)).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
     let wanted = "agent `clerk` (at desk/clerk): tool `finish` writes state key `complted`, which it has not announced; help: \
                   did you mean `completed`? Otherwise announce it: `#[key] complted: Out<bool>` as a parameter, or \
                   `#[tool(writes(complted: bool))]`;";
     assert!(text.starts_with(wanted), "{text}");
-    let (kind, text) = sets("app:motd", json!("hello")).await.unwrap_err();
+    let (kind, text) = set_key("app:motd", json!("hello")).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
     assert!(text.contains("`#[tool(writes(app:motd: String))]`"), "{text}");
     // A tool may not write the key of its agent.
-    assert_eq!(sets("reply", json!("x")).await.unwrap_err().0, ErrorKind::KeyUnannounced);
+    assert_eq!(set_key("reply", json!("x")).await.unwrap_err().0, ErrorKind::KeyUnannounced);
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_value_of_another_type_fails_the_run() {
         ),
         ("completed", json!(null), "announced as `bool`"),
     ] {
-        let (kind, text) = sets(key, value).await.unwrap_err();
+        let (kind, text) = set_key(key, value).await.unwrap_err();
         assert_eq!(kind, ErrorKind::KeyType);
         assert!(
             text.starts_with("agent `clerk` (at desk/clerk): state key `") && text.contains(why),
@@ -266,11 +266,11 @@ workflow! {
 
 async fn closing(tool: &str, draft: &str, mark: u8) -> (String, Vec<adk::Value>, Option<u8>) {
     let model = ScriptedModel::new().call(tool, json!({"mark": mark})).text("ok");
-    let runner: Runner = Runner::builder().model(model.clone()).build().expect("it is right");
-    let outcome = runner.run(&Closing::default(), draft).await.expect("it is right");
+    let runner: Runner = Runner::builder().model(model.clone()).build().expect("the runner is valid");
+    let outcome = runner.run(&Closing::default(), draft).await.expect("the run succeeds");
     let requests = model.requests();
     let parameters = requests[0].tools.iter().map(|tool| tool.parameters["properties"].clone()).collect();
-    (outcome.output.said.clone(), parameters, outcome.get("user:best").expect("it is right"))
+    (outcome.output.said.clone(), parameters, outcome.get("user:best").expect("the key has this type"))
 }
 
 #[tokio::test]

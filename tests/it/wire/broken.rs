@@ -74,7 +74,7 @@ async fn a_session_continues_after_a_broken_stream() {
     let runner = runner(&server, Format::OpenAi, true);
     assert!(run(&runner, &quick(), "a cat").await.end.is_err());
     let ran = run(&runner, &quick(), "a dog").await;
-    assert_eq!(ran.end.as_ref().expect("it runs").output, "More.");
+    assert_eq!(ran.end.as_ref().expect("the run succeeds").output, "More.");
     assert_eq!(ran.lines()[..3], ["user: a cat", "user: a dog", "writing/writer: More."]);
 }
 

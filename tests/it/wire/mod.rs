@@ -157,6 +157,6 @@ async fn a_run_over_the_wire_can_be_spawned() {
     let runner = runner(&server, Format::OpenAi, true);
     let workflow = Arc::new(Writing::default());
     let outcome = tokio::spawn(async move { runner.run(workflow, "a cat").await }).await;
-    assert_eq!(outcome.expect("no panic").expect("it runs").output, "hi");
+    assert_eq!(outcome.expect("no panic").expect("the run succeeds").output, "hi");
     assert_eq!(server.requests().len(), 1 + 2 * 3);
 }

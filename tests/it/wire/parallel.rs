@@ -42,11 +42,11 @@ workflow! {
     }
 }
 
-fn past() -> Reply {
+fn past_reply() -> Reply {
     Reply::text("Old.").usage(1, 10).when("Tell the past")
 }
 
-fn inside() -> Reply {
+fn inside_reply() -> Reply {
     Reply::text("Complex.").usage(2, 20).when("Explain the inside")
 }
 
@@ -55,8 +55,8 @@ async fn branches_call_their_models_in_parallel_and_the_reply_is_typed() {
     for (format, streaming) in everywhere() {
         let verdict = json!({"score": 7, "reasons": ["old", "complex"]}).to_string();
         let server = WireServer::start([
-            past().pause_after(0),
-            inside().pause_after(0),
+            past_reply().pause_after(0),
+            inside_reply().pause_after(0),
             Reply::text(&verdict).usage(3, 30).when("Judge."),
         ])
         .await;
@@ -80,7 +80,7 @@ async fn branches_call_their_models_in_parallel_and_the_reply_is_typed() {
             ],
             "{format:?} {streaming}"
         );
-        let outcome = ran.end.expect("it runs");
+        let outcome = ran.end.expect("the run succeeds");
         assert_eq!(outcome.output, Verdict { score: 7, reasons: vec!["old".into(), "complex".into()] });
         assert_eq!(
             (outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.calls),
@@ -97,7 +97,7 @@ async fn branches_call_their_models_in_parallel_and_the_reply_is_typed() {
 async fn a_branch_that_fails_fails_the_run_and_closes_the_others_connection() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
-            past().pause_after(0),
+            past_reply().pause_after(0),
             Reply::status(401).message("wrong key").when("Explain the inside"),
         ])
         .await;
@@ -113,8 +113,8 @@ async fn a_branch_that_fails_fails_the_run_and_closes_the_others_connection() {
 async fn a_reply_of_another_type_is_an_error_that_names_the_mistake() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
-            past(),
-            inside(),
+            past_reply(),
+            inside_reply(),
             Reply::text(r#"{"score": 1000, "reasons": []}"#).when("Judge.").forever(),
         ])
         .await;

@@ -51,7 +51,7 @@ async fn the_outcome_holds_output_state_loops_and_the_sum_of_the_usage() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
         let ran = run(&runner(&server, format, streaming), &Writing::default(), "a cat").await;
-        let outcome = ran.end.expect("it runs");
+        let outcome = ran.end.expect("the run succeeds");
         assert_eq!(outcome.output, "A cat sat on a mat.");
         let state: Vec<_> =
             ran.session.state().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -153,7 +153,7 @@ async fn a_loop_without_an_exit_ends_at_its_maximum() {
         let mut workflow = Writing::default();
         workflow.refinement.set_max(2).expect("2 is less than 3");
         let ran = run(&runner(&server, format, streaming), &workflow, "a cat").await;
-        let outcome = ran.end.expect("it runs");
+        let outcome = ran.end.expect("the run succeeds");
         assert_eq!((outcome.loops[0].rounds, &outcome.loops[0].reason), (2, &LoopEndReason::Max));
         assert_eq!(outcome.usage.calls, 5);
     }
@@ -165,7 +165,7 @@ async fn a_second_run_in_the_session_begins_anew() {
     let runner = runner(&server, Format::Gemini, true);
     run(&runner, &Writing::default(), "a cat").await;
     let ran = run(&runner, &Writing::default(), "a dog").await;
-    assert_eq!(ran.end.expect("it runs").usage.calls, 6);
+    assert_eq!(ran.end.expect("the run succeeds").usage.calls, 6);
     assert_eq!(ran.session.len(), 18);
     assert_eq!(Format::Gemini.instruction(&server.requests()[6]), "Write a sentence about a dog.");
 }

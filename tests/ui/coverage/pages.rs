@@ -136,7 +136,7 @@ fn pages_show_the_current_messages() {
 /// The table has a row for each check, in their order. Links work in the repository and in rustdoc,
 /// which resolves these names to links of its own.
 #[test]
-fn table() {
+fn the_table_lists_every_check() {
     let file = folder("../../docs/checks/README.md");
     let text = read(&file);
     let row = |check: &Check| format!("| [`{}`] | {} |\n", check.name(), check.rejects());
@@ -155,7 +155,7 @@ fn table() {
 
 /// Rustdoc shows every page.
 #[test]
-fn modules() {
+fn rustdoc_shows_every_page() {
     let source = read(&folder("../../src/docs.rs"));
     let (_, list) = source.rsplit_once("pages! {\n").expect("the list");
     let listed: Vec<_> = list.lines().map_while(|line| line.strip_prefix("    ")).collect();

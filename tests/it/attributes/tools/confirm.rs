@@ -101,7 +101,10 @@ async fn invalid_arguments_are_an_error_of_the_tool_and_need_no_consent() {
     let with = json!({"amount": 1, "to": "me", "tags": [], "times": 2});
     let paid = pay::default().call_dyn(args(&with), &mut cx).await.expect("paid");
     assert_eq!((paid, cx.actions.skip_summarization), (json!("2 me [] None 2 Monday"), true));
-    assert_eq!(call(&say::default(), json!({"text": "a", "other": "b"})).await.0.expect("said"), json!("ab"));
+    assert_eq!(
+        call(&say::default(), json!({"text": "a", "other": "b"})).await.0.expect("a text"),
+        json!("ab")
+    );
     assert_eq!(call(&read::default(), json!({"name": "a"})).await.0.expect("read"), Value::Null);
 }
 
