@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What a workflow costs to compile: `cargo check` of generated crates, in seconds of user CPU time.
+"""Measures the time to compile a workflow: `cargo check` of generated crates, in seconds of user CPU time.
 
     benches/compile.py                                      # all kinds, 10, 100, 1,000 and 3,000 agents
     benches/compile.py functions 1000 --shape blocks        # one kind, one size, in loops and parallel blocks
     benches/compile.py models 100 --write some/directory    # only write the crate, for a profiler
     benches/compile.py attribute 1000                       # functions with and without `#[agent]`, sync and async, and the ratio
 
-Each row is the difference between two crates, each compiled without incremental compilation some times over: one with
-the agents alone, and one with a workflow over them. Two figures: the median of the differences of one round, and the
-difference of the two least times, which what else the machine does disturbs less. `inline` agents have no definition
-outside of their workflow; theirs is the whole cost beside an empty crate. It asserts nothing: times depend on the machine.
+Each row is the difference between two crates, which are compiled several times without incremental compilation: one
+crate with only the agents, and one with a workflow over them. Two figures: the median of the differences of one round,
+and the difference of the two minima, which other load on the machine disturbs less. `inline` agents have no definition
+outside their workflow, so they are compared with an empty crate. The script asserts nothing: times depend on the machine.
 
 `attribute` compares whole commands: `cargo check` of functions with `#[agent]`, and of the same functions without it.
 """
@@ -40,12 +40,12 @@ adk-workflow = {{ path = "{root}", default-features = false }}
 
 
 def reads(i):
-    """The keys that an agent reads: that of the one before, and one from far back."""
+    """Returns the keys that an agent reads: the key of the agent before it, and an older key."""
     return ["start"] if i == 0 else sorted({f"key_{i - 1}", f"key_{i // 2}"})
 
 
 def in_parallel(i):
-    """Whether the second of ten stands beside the first and must not read its key."""
+    """Whether the second of ten agents runs parallel to the first and must not read its key."""
     return i % 10 == 1
 
 
@@ -66,7 +66,7 @@ def model(i, shape, public):
 
 
 def function(i, shape, has_attribute=True, is_async=False):
-    """A function of one expression, or an async one as agents are that call something."""
+    """Writes a function of one expression, or an async function with a call, as in real agents."""
     parameters = ", ".join(f"{key}: &str" for key in keys(i, shape))
     texts = ", ".join(keys(i, shape))
     attribute = f"#[agent(writes = key_{i})]\n" if has_attribute else ""
@@ -84,7 +84,7 @@ def function(i, shape, has_attribute=True, is_async=False):
 
 
 def body(count, shape):
-    """The steps: one after the other, or ten in a loop of which the first two run at the same time."""
+    """Writes the steps: in sequence, or in loops of ten whose first two steps run in parallel."""
     if shape == "chain":
         return "".join(f"    agent_{i};\n" for i in range(count))
     out = []
@@ -95,7 +95,7 @@ def body(count, shape):
 
 
 def program(kind, count, shape, placed):
-    """A crate with that many agents, placed in a workflow or not."""
+    """Writes a crate with `count` agents, in a workflow if `placed`."""
     out = ["//! Generated.\n", "#![allow(unused_imports)]\n", "use adk::{llm::agent, prelude::*};\n"]
     if kind == "models":
         out += ["agent! {\n", *(model(i, shape, True) for i in range(count)), "}\n"]
@@ -110,7 +110,7 @@ def program(kind, count, shape, placed):
 
 
 def functions(count, shape, has_attribute, is_async):
-    """A crate with that many functions and nothing else."""
+    """Writes a crate with `count` functions and nothing else."""
     head = "//! Generated.\n#![allow(unused_imports)]\nuse adk::prelude::*;\n"
     return head + "".join(function(i, shape, has_attribute, is_async) for i in range(count))
 
@@ -125,7 +125,7 @@ def write(directory, text):
 
 
 def check(directory, cargo):
-    """User CPU seconds of one `cargo check`."""
+    """Returns the user CPU seconds of one `cargo check`."""
     environment = {**os.environ, "CARGO_INCREMENTAL": "0", "CARGO_TARGET_DIR": str(directory / "target")}
     os.utime(directory / "src/lib.rs", (time.time(), time.time()))
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -136,7 +136,7 @@ def check(directory, cargo):
 
 
 def measure(texts, repeats, directory, cargo):
-    """The times of some programs, compiled in turns so that all see the same machine: a list for each."""
+    """Returns a list of times for each program. The programs are compiled in turns, so that the load of the machine is the same for all."""
     times = [[] for _ in texts]
     for _ in range(repeats):
         for text, all_times in zip(texts, times):
@@ -146,13 +146,13 @@ def measure(texts, repeats, directory, cargo):
 
 
 def added(before, after):
-    """What `after` takes more: the median of all rounds, and by the least times."""
+    """Returns the extra time of `after`: the median of all rounds, and the difference of the minima."""
     median = statistics.median(one - other for one, other in zip(after, before))
     return f"{median:>8.2f} {min(after) - min(before):>8.2f}"
 
 
 def compare(sizes, shape, repeats, directory, cargo):
-    """Prints what functions take with `#[agent]` and without it."""
+    """Prints the times of functions with `#[agent]` and without it."""
     print(f"{'':>6} {'`#[agent]`':>17} {'plain':>17} {'ratio':>17}   user CPU seconds of {' '.join(cargo)}")
     print(f"{'count':>6} " + " ".join([f"{'median':>8} {'least':>8}"] * 3))
     for count, is_async in ((count, is_async) for count in sizes for is_async in (False, True)):

@@ -1,6 +1,8 @@
-//! What a step of a workflow costs, beside what the agents do: `cargo bench --bench runtime`.
+//! Measures the run-time cost of a workflow step, without the work of the agents: `cargo bench
+//! --bench runtime`.
 //!
-//! It prints and asserts nothing: times depend on the machine. What must hold everywhere is counted in `tests/cost.rs`.
+//! The program prints times and asserts nothing, because times depend on the machine.
+//! `tests/cost.rs` asserts the counts that hold on all machines.
 
 use adk::prelude::*;
 use std::process::Command;
@@ -13,7 +15,7 @@ fn ping(right: u64) -> u64 {
     right + 1
 }
 
-/// Writes the other.
+/// Writes the other key and reads the first.
 #[agent(writes = right)]
 fn pong(left: u64) -> u64 {
     left
@@ -37,21 +39,21 @@ fn resident() -> Option<i64> {
     Some(pages * 4096)
 }
 
-/// One row in a process of its own.
-fn again(row: &str) -> Result<()> {
+/// Measures one row in a new process.
+fn measure_in_process(row: &str) -> Result<()> {
     let own = std::env::current_exe().map_err(Error::other)?;
     let status = Command::new(own).arg(row).status().map_err(Error::other)?;
     if status.success() { Ok(()) } else { Err(Error::other(format!("the row `{row}` failed"))) }
 }
 
-/// One row: so many runs of so many rounds, all kept.
+/// Measures one row: runs of `rounds` rounds, all kept in memory.
 async fn row(rounds: u32) -> Result<()> {
     let runner = Runner::builder().build()?;
     let mut workflow = PingPong::default();
     workflow.rally.set_max(rounds)?;
     let events = u64::from(rounds) * 2;
     let runs = (200_000 / events).max(1);
-    // The shortest of some batches: the machine's own noise only ever adds.
+    // The fastest of some batches counts, since other load on the machine can only add time.
     let (mut best, mut bytes) = (f64::MAX, None);
     for _ in 0..(20_000_000 / (events * runs)).clamp(5, 50) {
         let (before, start) = (resident(), Instant::now());
@@ -60,7 +62,7 @@ async fn row(rounds: u32) -> Result<()> {
             kept.push(runner.run(&workflow, 0).await?);
         }
         best = best.min(start.elapsed().as_secs_f64() / (events * runs) as f64);
-        // Later batches find memory that the first has left.
+        // Later batches reuse the memory of the first batch.
         let grown =
             || before.zip(resident()).map(|(before, after)| (after - before) / (events * runs) as i64);
         bytes = bytes.or_else(grown);
@@ -70,7 +72,8 @@ async fn row(rounds: u32) -> Result<()> {
     Ok(())
 }
 
-/// One row: 10,000 runs of 20 events at once, on so many threads. Every run has a session and a user of its own.
+/// Measures one row: 10,000 concurrent runs of 20 events on `count` threads. Each run has its own
+/// session and user.
 fn threads(count: usize) -> Result<()> {
     const RUNS: usize = 10_000;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(count).build();
@@ -109,7 +112,7 @@ async fn main() -> Result<()> {
     println!("(each row is a process that keeps as many runs as make 200,000 events)\n");
     println!("{:>10} {:>6} {:>12} {:>12}", "events", "runs", "ns/event", "bytes/event");
     for rounds in [1_000, 10_000, 100_000, 1_000_000] {
-        again(&format!("--rounds={rounds}"))?;
+        measure_in_process(&format!("--rounds={rounds}"))?;
     }
 
     let runner = Runner::builder().build()?;
@@ -135,7 +138,7 @@ async fn main() -> Result<()> {
     println!("\n10,000 runs of 20 events at once, on so many threads; each row is a process\n");
     println!("{:>10} {:>12}", "threads", "ns/event");
     for threads in [1, 2, 1, 2] {
-        again(&format!("--threads={threads}"))?;
+        measure_in_process(&format!("--threads={threads}"))?;
     }
     Ok(())
 }

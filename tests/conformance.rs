@@ -1,7 +1,9 @@
-//! The conformance cases: each is a workflow of ADK with what google-adk does when it runs, and one test here.
+//! The conformance cases. Each case has a workflow of ADK and its behaviour in google-adk, and is
+//! one test.
 //!
-//! `cargo test --test conformance` runs those of `tests/conformance`; with `ADK_CONFORMANCE` in the environment, those
-//! of that folder. `cargo test --test conformance -- loop-` runs those whose names hold `loop-`.
+//! `cargo test --test conformance` runs the cases of `tests/conformance`; the environment variable
+//! `ADK_CONFORMANCE` names another folder. `cargo test --test conformance -- loop-` runs the cases
+//! whose names contain `loop-`.
 
 #[allow(dead_code, reason = "what cases of a later feature say")]
 mod conformance_harness;
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many cases were run, and how many passed.
+/// The number of cases that were run, and the number that passed.
 #[derive(Default)]
 struct Count {
     run: AtomicUsize,

@@ -1,5 +1,5 @@
-//! The conformance harness itself: whatever is changed in an expectation makes its case fail, a field that is not known
-//! is refused, and cases that nobody had in mind when it was written run as well.
+//! Tests of the conformance harness: each change of an expectation makes its case fail, an unknown
+//! field is rejected, and new cases run.
 
 #[allow(dead_code, reason = "shared with the cases themselves")]
 mod conformance_harness;
@@ -18,13 +18,14 @@ fn suite(folder: &str) -> Suite {
     Suite::read(&Path::new(HERE).join(folder)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// All ways to change one place of an expectation, each as the place and the whole.
+/// Returns all changes of one place of an expectation, each with its name and the changed
+/// expectation.
 fn mutations(case: &Case, whole: &Value) -> Vec<(String, Value)> {
     let mut places = Vec::new();
     walk(whole, &mut String::new(), &mut places);
     let mut all = Vec::new();
     for place in places {
-        for (how, value) in changed(&place, case, whole.pointer(&place).unwrap_or(&Value::Null)) {
+        for (how, value) in changes(&place, case, whole.pointer(&place).unwrap_or(&Value::Null)) {
             let mut mutated = whole.clone();
             if let Some(slot) = mutated.pointer_mut(&place) {
                 *slot = value;
@@ -35,7 +36,7 @@ fn mutations(case: &Case, whole: &Value) -> Vec<(String, Value)> {
     all
 }
 
-/// Every place of a value, as JSON pointers.
+/// Collects every place of a value, as JSON pointers.
 fn walk(value: &Value, place: &mut String, places: &mut Vec<String>) {
     places.push(place.clone());
     let mut inner = |key: &str, value: &Value| {
@@ -52,7 +53,7 @@ fn walk(value: &Value, place: &mut String, places: &mut Vec<String>) {
     }
 }
 
-/// Whether the README of the cases says that a place is not compared.
+/// Whether the README of the cases excludes a place from the comparison.
 fn is_free(place: &str, case: &Case) -> bool {
     let words: Vec<&str> = place.split('/').collect();
     let wording = place.contains("/model_requests/") && words.contains(&"contents");
@@ -62,7 +63,7 @@ fn is_free(place: &str, case: &Case) -> bool {
     wording || (prompt && !templates) || of_error || words.contains(&"adk2")
 }
 
-fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)> {
+fn changes(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)> {
     if is_free(place, case) {
         return Vec::new();
     }
@@ -71,7 +72,7 @@ fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
     let mut all = Vec::new();
     match value {
         Value::String(text) => {
-            // In a branch of its own an id is compared by its first appearance.
+            // With `per_branch`, the harness compares an id by its first appearance in the branch.
             if !(case.compare == Compare::PerBranch && text.starts_with("fc-")) {
                 all.push(("other text", Value::String(format!("!{text}"))));
             }
@@ -80,7 +81,7 @@ fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
         Value::Bool(yes) => all.push(("the opposite", json!(!yes))),
         Value::Null if last == "error" => all.push(("an error", json!({"kind": "agent_error"}))),
         Value::Null => all.push(("no null", json!("!"))),
-        // A branch that was cancelled may have come less far.
+        // A cancelled branch may have done less.
         Value::Array(_) if loose && place == "/trace" => {}
         Value::Array(items) => {
             for at in 0..items.len() {
@@ -99,7 +100,8 @@ fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
         }
         Value::Object(map) => {
             for key in map.keys() {
-                // Without it the place says the same: that it is not compared, or that it is empty.
+                // Skips keys whose absence means the same: the place is not compared, or it is
+                // empty.
                 let inner = format!("{place}/{key}");
                 let says_nothing = is_free(&inner, case)
                     || map[key].is_null()
@@ -120,7 +122,7 @@ fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
 }
 
 #[test]
-fn whatever_is_changed_in_an_expectation_is_noticed() {
+fn each_change_of_an_expectation_is_noticed() {
     let suite = suite("conformance");
     let (mut count, mut unnoticed) = (0, Vec::new());
     for named in &suite.cases {
@@ -132,12 +134,12 @@ fn whatever_is_changed_in_an_expectation_is_noticed() {
         let renders = suite.ours.renders.get(&case.id).map(String::as_str);
         let comparison = Comparison::new(case, renders);
         let passes = |expect: &Value| {
-            // What does not parse any more was noticed.
+            // A change that does not parse is noticed.
             let read = serde_json::from_value::<Expect>(expect.clone());
             read.is_ok_and(|expect| comparison.differences(&expect, &measured).is_none())
         };
-        // It may be met as an older reference expects it.
-        let written = Expect::written(case).into_iter().map(|(_, expect)| Value::Object(expect));
+        // The changed expectation may be the behaviour of an older reference.
+        let written = Expect::raw_expectations(case).into_iter().map(|(_, expect)| Value::Object(expect));
         let met = written.into_iter().find(passes).unwrap_or_else(|| panic!("{} fails", case.id));
         for (place, mutated) in mutations(case, &met) {
             count += 1;
@@ -151,7 +153,7 @@ fn whatever_is_changed_in_an_expectation_is_noticed() {
 }
 
 #[test]
-fn a_field_that_is_not_known_is_refused_wherever_it_stands() {
+fn an_unknown_field_is_rejected_at_each_place() {
     let mut count = 0;
     for named in suite("conformance").cases {
         let path = Path::new(HERE).join("conformance").join(format!("{}.json", named.name));
@@ -172,7 +174,7 @@ fn a_field_that_is_not_known_is_refused_wherever_it_stands() {
     assert!(count > 3_000, "only {count} places");
 }
 
-/// Whether an object at this place has the fields of the format, and not those of somebody's data.
+/// Whether an object at this place has the fields of the format, and not the user's data.
 fn is_structure(place: &str) -> bool {
     const DATA: [&str; 19] = [
         "state",
@@ -197,7 +199,7 @@ fn is_structure(place: &str) -> bool {
     ];
     let words: Vec<&str> = place.split('/').collect();
     let data = |word: &&str| DATA.contains(word);
-    // The lists in `callbacks` hold structure, and each variant does.
+    // The lists in `callbacks` hold structure, and so does each variant.
     match words.iter().position(data) {
         None => true,
         Some(at) if words[at] == "callbacks" => words.len() > at + 2 && !words[at + 1..].iter().any(data),
@@ -207,7 +209,7 @@ fn is_structure(place: &str) -> bool {
 }
 
 #[test]
-fn cases_that_nobody_had_in_mind_run_as_well() {
+fn new_cases_run() {
     let suite = suite("conformance_made");
     let mut failed = Vec::new();
     for named in suite.cases {
@@ -219,7 +221,7 @@ fn cases_that_nobody_had_in_mind_run_as_well() {
 }
 
 #[test]
-fn a_case_that_should_be_refused_does_not_pass_when_it_runs() {
+fn a_case_with_an_expected_refusal_fails_when_it_runs() {
     let suite = suite("conformance");
     let case = suite.cases.into_iter().find_map(|named| named.case.ok().filter(|case| case.id == "seq-two"));
     let case = case.unwrap_or_else(|| panic!("no `seq-two`"));
@@ -231,7 +233,7 @@ fn a_case_that_should_be_refused_does_not_pass_when_it_runs() {
 }
 
 #[test]
-fn a_file_that_is_no_case_is_a_failure() {
+fn a_file_that_is_not_a_case_is_a_failure() {
     for (text, why) in [
         ("{", "EOF"),
         (r#"{"id": "x", "root": {"type": "tree", "name": "a"}, "expect": {}}"#, "no type of an agent"),

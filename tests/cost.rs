@@ -1,5 +1,5 @@
-//! What an event costs, counted: allocations and bytes do not depend on the machine. Times are printed by
-//! `cargo bench --bench runtime`.
+//! The cost of an event, counted: allocations and bytes do not depend on the machine. `cargo bench
+//! --bench runtime` prints times.
 
 use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
@@ -13,7 +13,7 @@ fn ping(right: u64) -> u64 {
     right + 1
 }
 
-/// Writes the other.
+/// Writes the other key and reads the first.
 #[agent(writes = right)]
 fn pong(left: u64) -> u64 {
     left
@@ -35,22 +35,22 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().build().expect("a runtime")
 }
 
-/// A run of so many rounds, with its session still there at the end.
+/// Measures a run of `rounds` rounds, whose session is kept until the end.
 fn rally(rounds: u32) -> AllocationInfo {
     let runner = Runner::builder().build().expect("a runner without a model");
     let mut workflow = PingPong::default();
-    workflow.rally.set_max(rounds).expect("no more than was declared");
+    workflow.rally.set_max(rounds).expect("the limit is within the declaration");
     let runtime = runtime();
     let mut kept = None;
     let info = measure(|| kept = Some(runtime.block_on(runner.run(&workflow, 0).into_future())));
-    let outcome = kept.expect("a run").expect("that succeeds");
+    let outcome = kept.expect("a run").expect("the run succeeds");
     assert_eq!(outcome.output, u64::from(rounds));
     assert_eq!(outcome.session().len() as u64, u64::from(rounds) * 2 + 1);
     info
 }
 
 #[test]
-fn an_event_costs_little_and_the_same_however_many_there_are() {
+fn an_event_has_a_small_and_constant_cost() {
     let per_event = |rounds: u32| {
         let (info, events) = (rally(rounds), f64::from(rounds) * 2.0);
         (info.count_total as f64 / events, info.bytes_current as f64 / events)
@@ -62,7 +62,7 @@ fn an_event_costs_little_and_the_same_however_many_there_are() {
         assert!(bytes < 440.0, "{bytes} bytes per event");
     }
     assert!((few.0 - many.0).abs() < 0.5, "allocations grow with the events: {few:?}, {many:?}");
-    // The log doubles its room, so up to half of it may be empty.
+    // The log doubles its capacity, so up to half of it may be empty.
     assert!((few.1 - many.1).abs() < 32.0, "bytes grow with the events: {few:?}, {many:?}");
 }
 
@@ -83,12 +83,12 @@ fn a_turn_costs_the_same_in_a_long_session() {
     };
     let (short, long) = (turn_after(10), turn_after(3_000));
     println!("allocations and bytes of a turn: {short:?} after 10 turns, {long:?} after 3,000");
-    // The log makes room for twice as many events now and then; neither turn is one of those.
+    // Sometimes the log doubles its capacity; that happens in neither of these turns.
     assert!(long.0 <= short.0 + 1, "{short:?} {long:?}");
     assert!(long.1 <= short.1 + 64, "{short:?} {long:?}");
 }
 
-/// A model that says one thing.
+/// A model with one constant reply.
 struct Brief;
 
 impl Model for Brief {
@@ -108,7 +108,7 @@ fn a_turn_of_a_summarised_conversation_costs_the_same_in_a_long_session() {
     let compact = adk::llm::Compaction::new().after(6).keep(2);
     let agent = adk::llm::LlmAgent::builder("chat").compact(compact).build().expect("an agent");
     let runtime = runtime();
-    // A summary is made in every third turn: in the first that is measured.
+    // Every third turn makes a summary; so does the first measured turn.
     let turns_after = |turns: u32| {
         let session = runner.session("user", format!("of {turns}"));
         let turn = || runtime.block_on(session.run(&agent, "And?").into_future()).expect("a turn");
@@ -118,12 +118,12 @@ fn a_turn_of_a_summarised_conversation_costs_the_same_in_a_long_session() {
     };
     let (short, long) = (turns_after(12), turns_after(3_000));
     println!("allocations and bytes of three turns: {short:?} after 12 turns, {long:?} after 3,000");
-    // The log makes room for twice as many events now and then.
+    // Sometimes the log doubles its capacity.
     assert!(long.0 <= short.0 + 4, "{short:?} {long:?}");
     assert!(long.1 <= short.1 + 1_024, "{short:?} {long:?}");
 }
 
-/// A model that takes its time.
+/// A model that never replies.
 struct Slow;
 
 impl Model for Slow {
@@ -137,7 +137,7 @@ impl Model for Slow {
 }
 
 workflow! {
-    /// A draft, and a review of it.
+    /// Writes a draft and reviews it.
     pub Review(topic: String) -> review: String {
         agent writer -> draft: String { instruction: "Write about {topic}." }
         agent reviewer -> review: String { instruction: "Review {draft}." }
@@ -147,7 +147,7 @@ workflow! {
 }
 
 #[test]
-fn a_run_that_waits_for_a_model_holds_little() {
+fn a_run_that_waits_for_a_model_has_a_small_future() {
     let runner = Runner::builder().model(Slow).build().expect("a runner");
     let workflow = std::sync::Arc::new(Review::default());
     let (runs, runtime) = (10_000, runtime());
@@ -157,7 +157,7 @@ fn a_run_that_waits_for_a_model_holds_little() {
             for _ in 0..runs {
                 let mut stream = runner.run(workflow.clone(), "cats").stream();
                 assert!(matches!(stream.next().await, Some(Ok(event)) if event.author == "user"));
-                // The call of the model is made, and there is no answer.
+                // The model is called, and it has not replied.
                 assert!(stream.next().now_or_never().is_none());
                 waiting.push(stream);
             }
@@ -165,11 +165,12 @@ fn a_run_that_waits_for_a_model_holds_little() {
     });
     let each = info.bytes_current / runs as i64;
     println!("{each} bytes for each of {runs} runs that wait for a model");
-    // Futures are larger without optimisation; this holds the line that was measured so, 7,609 bytes.
+    // Futures are larger in a build without optimisation; this limit is for the 7,609 bytes
+    // measured there.
     assert!(each < 7_700, "{each} bytes");
 }
 
-/// Does what is asked of it, and nothing else.
+/// A plugin whose methods do nothing.
 struct Idle;
 
 impl Plugin for Idle {
@@ -179,12 +180,12 @@ impl Plugin for Idle {
 }
 
 #[test]
-fn who_does_not_watch_pays_nothing_for_those_who_could() {
+fn unused_observers_cost_nothing() {
     const ROUNDS: u32 = 1_000;
     let runtime = runtime();
     let allocations = |runner: &Runner, config: RunConfig, set: &dyn Fn(&mut PingPong)| {
         let mut workflow = PingPong::default();
-        workflow.rally.set_max(ROUNDS).expect("no more than was declared");
+        workflow.rally.set_max(ROUNDS).expect("the limit is within the declaration");
         set(&mut workflow);
         let mut events = 0;
         let info = measure(|| {
@@ -199,7 +200,7 @@ fn who_does_not_watch_pays_nothing_for_those_who_could() {
         (info.count_total, events)
     };
     let nobody = Runner::builder().build().expect("a runner");
-    // What is made once in a process is not counted.
+    // The first run also creates values that live as long as the process.
     allocations(&nobody, RunConfig::new(), &|_| {});
     let (none, events) = allocations(&nobody, RunConfig::new(), &|_| {});
     assert_eq!(events, ROUNDS * 2 + 1);
@@ -209,7 +210,8 @@ fn who_does_not_watch_pays_nothing_for_those_who_could() {
     let (idle, _) = allocations(&nobody, off, &|_| {});
     assert_eq!(idle, none);
 
-    // Each of them costs something where it is there, so the numbers above are of what they should be.
+    // Each observer costs something when it is used, which shows that the counts above measure the
+    // right thing.
     let watched = Runner::builder().plugin(Idle).build().expect("a runner");
     let (plugins, events) = allocations(&watched, RunConfig::new(), &|_| {});
     assert_eq!(events, ROUNDS * 2 + 1);

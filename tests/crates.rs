@@ -1,4 +1,4 @@
-//! Crates of users, compiled with their own lints, and a workflow over the agents of both.
+//! Crates of users, compiled with their own lints, and a workflow over the agents of two crates.
 
 use adk::DynTool as _;
 use adk::prelude::*;
@@ -13,7 +13,7 @@ workflow! {
 }
 
 #[test]
-fn agents_of_other_crates() {
+fn agents_of_other_crates_are_steps() {
     let _ = (minimal::make(), Everything::default());
     assert_eq!(
         Everything::SPEC.to_string(),
@@ -30,7 +30,7 @@ everything(topic: String) -> criticism: String
 }
 
 #[test]
-fn names_that_are_keywords_of_a_later_edition() {
+fn keywords_of_a_later_edition_are_valid_names() {
     let _ = older::named::make();
     let all = [older::named::Declared::SPEC, older::named::Blocks::SPEC, older::named::Placed::SPEC];
     assert_eq!(

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The packages as users get them, from their archives alone: a file that is not packed is missed here. They are checked
-# together, because `cargo package` alone builds all that they stand on once more for each of them.
+# Checks the packages as users get them, only from their archives, which finds files that are not
+# packed. One check covers all packages, because `cargo package` would build all dependencies again
+# for each package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -12,14 +13,16 @@ cargo package "${crates[@]/#/-p}" --no-verify --locked --quiet --target-dir "$fo
 {
   printf '[workspace]\nresolver = "3"\nmembers = ["adk-workflow*"]\n[patch.crates-io]\n'
   for crate in "${crates[@]}"; do
-    # The files of a package are as old as 2006, so what an earlier run made of them would count as made of these.
+    # All files of a package have a date in 2006, so Cargo would reuse the output of an earlier run
+    # for changed files.
     tar -xmf "$folder/made/package/$crate-"[0-9]*.crate -C "$folder"
     mv "$folder/$crate-"[0-9]* "$folder/$crate"
     printf '%s = { path = "%s" }\n' "$crate" "$crate"
   done
-  # With the profiles of the repository, so that what was built there serves here.
+  # The profiles of the repository let Cargo reuse the dependencies that were built there.
   sed -n '/^\[profile\./,$p' Cargo.toml
 } >"$folder/Cargo.toml"
 cp Cargo.lock "$folder"
-# Cargo takes the crates of the repository that are not packed out of the lock file; the others keep their versions.
+# Cargo removes the unpacked crates of the repository from the lock file; the other crates keep
+# their versions.
 cargo check --manifest-path "$folder/Cargo.toml" --workspace --all-features --target-dir "$target"

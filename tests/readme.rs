@@ -1,4 +1,5 @@
-//! Tests what the README and the other pages promise. Their Rust code is compiled and run as documentation tests, see `src/lib.rs`.
+//! Tests the promises of the README and of the other pages. `src/lib.rs` compiles and runs their
+//! Rust code as documentation tests.
 
 use std::path::Path;
 
@@ -26,14 +27,15 @@ fn the_error_messages_are_those_of_the_compiler() {
 #[test]
 fn the_guide_shows_its_examples() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
-    let index = std::fs::read_to_string(guide.join("README.md")).expect("it can be read");
+    let index = std::fs::read_to_string(guide.join("README.md")).expect("the file is readable");
     let pages: Vec<_> =
         index.lines().filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1)).collect();
-    assert_eq!(pages.len() + 1, std::fs::read_dir(&guide).expect("it is a folder").count());
+    assert_eq!(pages.len() + 1, std::fs::read_dir(&guide).expect("the guide is a folder").count());
     for name in pages {
-        let page = std::fs::read_to_string(guide.join(name).with_extension("md")).expect("it can be read");
+        let page =
+            std::fs::read_to_string(guide.join(name).with_extension("md")).expect("the file is readable");
         let example = guide.join("../../examples").join(name).with_extension("rs");
-        let example = std::fs::read_to_string(example).expect("it can be read");
+        let example = std::fs::read_to_string(example).expect("the file is readable");
         assert!(
             page.contains(&format!("\n```rust\n{example}```\n")),
             "docs/guide/{name}.md shows another program"
@@ -74,9 +76,9 @@ fn every_link_leads_somewhere() {
         "docs/guide/traced.md",
         "docs/guide/long_chat.md",
     ] {
-        let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
+        let text = std::fs::read_to_string(root.join(file)).expect("the file is readable");
         let folder = root.join(file);
-        let folder = folder.parent().expect("it stands in a folder");
+        let folder = folder.parent().expect("the file is in a folder");
         let inline = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
         let listed = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
         let links: Vec<_> = inline.map(|(link, _)| link).chain(listed.map(|(_, link)| link)).collect();
@@ -119,7 +121,7 @@ fn the_commands_are_there() {
         let (["cargo", "run", "--example", name, "--", ..]
         | ["cargo", "run", "--features", _, "--example", name, "--", ..]) = words[..]
         else {
-            panic!("what is `{example}`?")
+            panic!("`{example}` is not a call of an example")
         };
         assert!(exists(name), "there is no example `{name}`");
     }
@@ -129,7 +131,7 @@ fn the_commands_are_there() {
 fn every_example_is_named() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let entries = folder.read_dir().expect("there are examples");
-    let names = entries.map(|entry| entry.expect("it can be read").path());
+    let names = entries.map(|entry| entry.expect("the file is readable").path());
     let names = names.filter(|path| path.extension().is_none_or(|end| end == "rs"));
     let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
     names.retain(|name| exists(name));

@@ -1,4 +1,4 @@
-// What the scenarios need of @google/adk.
+// The adapter of the scenarios to @google/adk.
 import {
   BaseAgent, BaseLlm, FunctionTool, InMemoryRunner, LlmAgent, LoopAgent, LogLevel, ParallelAgent, SequentialAgent,
   StreamingMode, createEvent, createEventActions, setLogLevel,

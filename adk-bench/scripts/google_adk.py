@@ -44,7 +44,7 @@ class Custom(BaseAgent):
 
 
 class Scripted(BaseLlm):
-    """Calls so many tools in every second answer. Without tools it always answers."""
+    """A model that calls `tools` tools in every second reply. Without tools, each reply is text."""
 
     model: str = "scripted"
     tools: int = 0
@@ -100,7 +100,7 @@ def writer_and_critic(contents):
 
 
 async def drive(runner, session, parts, mode=StreamingMode.NONE):
-    """Seconds of a run, whose events have to have so many parts: that all work is done."""
+    """Returns the seconds of a run. The run must yield this number of parts, which shows that all work is done."""
     found = 0
     config = RunConfig(max_llm_calls=0, streaming_mode=mode)
     start = time.perf_counter()
@@ -119,7 +119,7 @@ async def create(runner, session):
 
 
 async def alone(agent, parts, mode=StreamingMode.NONE):
-    """Seconds of a run in a session of its own."""
+    """Returns the seconds of a run in a new session."""
     runner = InMemoryRunner(agent=agent, app_name="app")
     await create(runner, "session")
     return await drive(runner, "session", parts, mode)
@@ -154,7 +154,7 @@ def in_blocks(levels):
 
 
 async def measure(scenario, width, size):
-    """Seconds, and the number of units. The first run of a process loads modules."""
+    """Returns seconds and the number of units. The first run of a process also loads modules."""
     await looped([*pair("text"), *writer_and_critic("none")], 1, 4)
     if scenario == "text":
         return await looped(pair("text"), size // 2, 2), size

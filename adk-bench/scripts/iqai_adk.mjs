@@ -1,4 +1,4 @@
-// What the scenarios need of @iqai/adk.
+// The adapter of the scenarios to @iqai/adk.
 import {
   BaseAgent, BaseLlm, BaseTool, Event, EventActions, InMemoryRunner, LlmAgent, LlmResponse, LoopAgent, ParallelAgent,
   RunConfig, SequentialAgent, StreamingMode,
@@ -58,7 +58,7 @@ await measure({
   parallel: (fields) => new ParallelAgent(described(fields)),
   runner: (agent) => new InMemoryRunner(agent, { appName: 'app' }),
   create: (runner, sessionId) => runner.sessionService.createSession('app', 'user', {}, sessionId),
-  // Each run without a limit of calls writes a warning.
+  // A run without a limit of calls writes a warning.
   run: (runner, sessionId, newMessage, streams) => runner.runAsync({
     userId: 'user', sessionId, newMessage,
     runConfig: new RunConfig({ maxLlmCalls: 1e9, streamingMode: streams ? StreamingMode.SSE : StreamingMode.NONE }),

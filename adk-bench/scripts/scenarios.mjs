@@ -1,10 +1,11 @@
-// The scenarios of the table for packages of JavaScript: `node SCRIPT SCENARIO WIDTH SIZE` prints nanoseconds per unit.
+// The scenarios of the table for JavaScript packages: `node SCRIPT SCENARIO WIDTH SIZE` prints
+// nanoseconds per unit.
 
 const TURNS = 20;
 export const content = (role, ...parts) => ({ role, parts });
 export const text = (words) => ({ text: words });
 
-// What a model answers: in every second answer it calls so many tools. Without tools it always answers.
+// The reply of a model: every second reply calls `tools` tools. Without tools, each reply is text.
 const scripted = (tools = 0) => {
   let calls = 0;
   const call = () => ({ functionCall: { name: 'add', args: { a: 1, b: 2 } } });
@@ -35,7 +36,8 @@ export async function measure(peer) {
     llm('critic', 'Criticise the draft: {draft?}', 'criticism', contents),
   ];
 
-  // Nanoseconds of a run, whose events have to have so many parts: that all work is done.
+  // Returns the nanoseconds of a run. The run must yield this number of parts, which shows that all
+  // work is done.
   async function drive(runner, sessionId, parts, streams = false) {
     let found = 0;
     const start = process.hrtime.bigint();
@@ -48,7 +50,7 @@ export async function measure(peer) {
     return nanos;
   }
 
-  // Nanoseconds of a run in a session of its own.
+  // Returns the nanoseconds of a run in a new session.
   async function alone(agent, parts, streams) {
     const runner = peer.runner(agent);
     await peer.create(runner, 'session');
@@ -69,7 +71,7 @@ export async function measure(peer) {
     peer.custom('a', 'text'),
   );
 
-  // Each gives nanoseconds and the number of units.
+  // Each scenario returns nanoseconds and the number of units.
   const scenarios = {
     text: async (_, size) => [await looped(pair('text'), size / 2, 2), size],
     key: async (_, size) => [await looped(pair('key'), size / 2, 2), size],
@@ -108,7 +110,7 @@ export async function measure(peer) {
   };
 
   const [scenario, width, size] = process.argv.slice(2);
-  // The first run of a process loads modules.
+  // The first run of a process also loads modules.
   await looped([...pair('text'), ...writerAndCritic('none')], 1, 4);
   const [nanos, units] = await scenarios[scenario](Number(width), Number(size));
   console.log(nanos / units, 0, 0, 0);

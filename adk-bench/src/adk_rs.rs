@@ -1,9 +1,10 @@
 //! The scenarios on adk-rs.
 //!
-//! Its `Runner` goes through the whole session at each event, so only single runs, texts, keys and chunks go through it.
-//! The others run the agent itself: nothing is stored, and they are lower bounds.
+//! The `Runner` of adk-rs reads the whole session at each event, so only single runs, texts, keys
+//! and chunks use it. The other scenarios run the agent itself: nothing is stored, and their times
+//! are lower bounds.
 
-use crate::job::{Job, Result, Sample};
+use crate::job::{Emits, Job, Result, Sample};
 use crate::rows::Scenario;
 use adk_rs::Runner;
 use adk_rs::agents::{BaseAgent, IncludeContents, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent};
@@ -23,21 +24,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Emits {
-    Nothing,
-    Text,
-    Key,
-}
-
 #[derive(Debug)]
-struct Custom {
+struct AdkRsAgent {
     name: String,
     emits: Emits,
 }
 
 #[async_trait]
-impl BaseAgent for Custom {
+impl BaseAgent for AdkRsAgent {
     fn name(&self) -> &str {
         &self.name
     }
@@ -54,15 +48,15 @@ impl BaseAgent for Custom {
     }
 }
 
-/// Calls so many tools in every second answer. Without tools it always answers.
+/// A model that calls `tools` tools in every second reply. Without tools, each reply is text.
 #[derive(Debug, Default)]
-struct Scripted {
+struct AdkRsScripted {
     tools: usize,
     calls: AtomicUsize,
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl Model for AdkRsScripted {
     fn name(&self) -> &str {
         "scripted"
     }
@@ -81,12 +75,12 @@ impl Model for Scripted {
     }
 }
 
-/// Streams so many chunks.
+/// A model that streams this number of chunks.
 #[derive(Debug)]
-struct Chunks(usize);
+struct AdkRsChunks(usize);
 
 #[async_trait]
-impl Model for Chunks {
+impl Model for AdkRsChunks {
     fn name(&self) -> &str {
         "chunks"
     }
@@ -101,12 +95,12 @@ impl Model for Chunks {
     }
 }
 
-/// Never answers.
+/// A model that never replies.
 #[derive(Debug)]
-struct Never;
+struct AdkRsNever;
 
 #[async_trait]
-impl Model for Never {
+impl Model for AdkRsNever {
     fn name(&self) -> &str {
         "never"
     }
@@ -123,11 +117,11 @@ fn text(text: &str) -> LlmResponse {
 }
 
 fn custom(name: &str, emits: Emits) -> Arc<dyn BaseAgent> {
-    Arc::new(Custom { name: name.into(), emits })
+    Arc::new(AdkRsAgent { name: name.into(), emits })
 }
 
 fn llm(name: &str, instruction: &str, key: &str, contents: IncludeContents) -> Result<Arc<dyn BaseAgent>> {
-    let model: Arc<dyn Model> = Arc::new(Scripted::default());
+    let model: Arc<dyn Model> = Arc::new(AdkRsScripted::default());
     let agent = LlmAgent::builder(name).model(model).instruction(instruction).output_key(key);
     Ok(Arc::new(agent.include_contents(contents).build()?))
 }
@@ -144,26 +138,26 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     let sample = match scenario {
         Scenario::Text => stored_loop(custom_pair(Emits::Text), size).await?,
         Scenario::Key => stored_loop(custom_pair(Emits::Key), size).await?,
-        Scenario::Silent => looped(custom_pair(Emits::Nothing), size / 2, size).await?,
-        Scenario::Blocks => looped(vec![blocks(width)?], size, size).await?,
-        Scenario::History => looped(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
-        Scenario::NoHistory => looped(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
+        Scenario::Silent => run_loop(custom_pair(Emits::Nothing), size / 2, size).await?,
+        Scenario::Blocks => run_loop(vec![blocks(width)?], size, size).await?,
+        Scenario::History => run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
+        Scenario::NoHistory => run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
         Scenario::Alone => {
             let refiner = llm("refiner", "Refine the draft: {draft?}", "draft", IncludeContents::None)?;
-            looped(vec![refiner], size, size).await?
+            run_loop(vec![refiner], size, size).await?
         }
         Scenario::Parallel => parallel(width, size).await?,
         Scenario::Tools => tools(width, size).await?,
         Scenario::Session => session(size).await?,
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
-        Scenario::Waiting => waiting(size).await?,
+        Scenario::Waiting => run_waiting(size).await?,
         Scenario::Each | Scenario::Workflows | Scenario::SilentParallel => return Ok(None),
     };
     Ok(Some(sample))
 }
 
-/// Runs an agent without a `Runner`.
+/// Runs an agent without a `Runner` and returns the time.
 async fn drive_bare(agent: Arc<dyn BaseAgent>) -> Result<Duration> {
     let cx = Arc::new(InvocationContext {
         app_name: "app".into(),
@@ -190,7 +184,7 @@ async fn drive_bare(agent: Arc<dyn BaseAgent>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Reads a run to its end.
+/// Drives a run to its end and returns the time.
 async fn drive(runner: &Runner, session: &str, mode: StreamingMode) -> Result<Duration> {
     let config = RunConfig { max_llm_calls: None, streaming_mode: mode, ..RunConfig::default() };
     let start = Instant::now();
@@ -201,7 +195,7 @@ async fn drive(runner: &Runner, session: &str, mode: StreamingMode) -> Result<Du
     Ok(start.elapsed())
 }
 
-/// A `Runner` with one session, `session`.
+/// Builds a `Runner` with one session, `session`.
 async fn runner(agent: Arc<dyn BaseAgent>) -> Result<(Runner, Arc<InMemorySessionService>)> {
     let sessions = Arc::new(InMemorySessionService::new());
     sessions.create_session("app", "user", None, Some("session")).await?;
@@ -215,7 +209,7 @@ async fn stored_loop(agents: Vec<Arc<dyn BaseAgent>>, events: usize) -> Result<S
     Ok(Sample::new(drive(&runner, "session", StreamingMode::None).await?, events))
 }
 
-async fn looped(agents: Vec<Arc<dyn BaseAgent>>, rounds: usize, units: usize) -> Result<Sample> {
+async fn run_loop(agents: Vec<Arc<dyn BaseAgent>>, rounds: usize, units: usize) -> Result<Sample> {
     let agent = LoopAgent::new("loop", "", agents, rounds as u32)?;
     Ok(Sample::new(drive_bare(Arc::new(agent)).await?, units))
 }
@@ -248,10 +242,10 @@ async fn tools(tools: usize, turns: usize) -> Result<Sample> {
             })
         }),
     );
-    let model: Arc<dyn Model> = Arc::new(Scripted { tools, ..Default::default() });
+    let model: Arc<dyn Model> = Arc::new(AdkRsScripted { tools, ..Default::default() });
     let worker = LlmAgent::builder("worker").model(model).instruction("Add.").output_key("answer");
     let worker = worker.tool(Arc::new(add)).include_contents(IncludeContents::None).build()?;
-    looped(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
+    run_loop(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -279,7 +273,7 @@ async fn runs(runs: usize) -> Result<Sample> {
 }
 
 async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
-    let model: Arc<dyn Model> = Arc::new(Chunks(chunks));
+    let model: Arc<dyn Model> = Arc::new(AdkRsChunks(chunks));
     let mut elapsed = Duration::ZERO;
     for _ in 0..runs {
         let worker =
@@ -290,9 +284,9 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, chunks * runs))
 }
 
-async fn waiting(runs: usize) -> Result<Sample> {
+async fn run_waiting(runs: usize) -> Result<Sample> {
     let agent = |name: &str, instruction: &str| -> Result<Arc<dyn BaseAgent>> {
-        let model: Arc<dyn Model> = Arc::new(Never);
+        let model: Arc<dyn Model> = Arc::new(AdkRsNever);
         let agent = LlmAgent::builder(name).model(model).instruction(instruction).output_key(name);
         Ok(Arc::new(agent.build()?))
     };

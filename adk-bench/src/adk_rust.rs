@@ -1,6 +1,6 @@
 //! The scenarios on adk-rust, through its `Runner`.
 
-use crate::job::{Job, Result, Sample};
+use crate::job::{Emits, Job, Result, Sample};
 use crate::rows::Scenario;
 use adk_rust::agent::{LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent};
 use adk_rust::runner::Runner;
@@ -18,22 +18,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Copy, PartialEq)]
-enum Emits {
-    Nothing,
-    Text,
-    Key,
-}
-
-struct Custom {
+struct AdkRustAgent {
     name: String,
     emits: Emits,
-    /// A loop joins texts of one role to one that grows, so the agents of a loop have different roles.
+    /// The role of the agent's texts. A loop joins texts of one role into one growing text, so the
+    /// agents of a loop have different roles.
     role: &'static str,
 }
 
 #[async_trait]
-impl Agent for Custom {
+impl Agent for AdkRustAgent {
     fn name(&self) -> &str {
         &self.name
     }
@@ -57,15 +51,15 @@ impl Agent for Custom {
     }
 }
 
-/// Calls so many tools in every second answer. Without tools it always answers.
+/// A model that calls `tools` tools in every second reply. Without tools, each reply is text.
 #[derive(Default)]
-struct Scripted {
+struct AdkRustScripted {
     tools: usize,
     calls: AtomicUsize,
 }
 
 #[async_trait]
-impl Llm for Scripted {
+impl Llm for AdkRustScripted {
     fn name(&self) -> &str {
         "scripted"
     }
@@ -87,11 +81,11 @@ impl Llm for Scripted {
     }
 }
 
-/// Streams so many chunks.
-struct Chunks(usize);
+/// A model that streams this number of chunks.
+struct AdkRustChunks(usize);
 
 #[async_trait]
-impl Llm for Chunks {
+impl Llm for AdkRustChunks {
     fn name(&self) -> &str {
         "chunks"
     }
@@ -101,11 +95,11 @@ impl Llm for Chunks {
     }
 }
 
-/// Never answers.
-struct Never;
+/// A model that never replies.
+struct AdkRustNever;
 
 #[async_trait]
-impl Llm for Never {
+impl Llm for AdkRustNever {
     fn name(&self) -> &str {
         "never"
     }
@@ -133,12 +127,12 @@ fn answer(parts: Vec<Part>, last: bool) -> LlmResponse {
 
 fn custom(name: &str, emits: Emits) -> Arc<dyn Agent> {
     let role = if name == "a" { "user" } else { "model" };
-    Arc::new(Custom { name: name.into(), emits, role })
+    Arc::new(AdkRustAgent { name: name.into(), emits, role })
 }
 
 fn llm(name: &str, instruction: &str, key: &str, contents: IncludeContents) -> Result<Arc<dyn Agent>> {
     let agent = LlmAgentBuilder::new(name)
-        .model(Arc::new(Scripted::default()))
+        .model(Arc::new(AdkRustScripted::default()))
         .instruction(instruction)
         .output_key(key)
         .include_contents(contents)
@@ -156,22 +150,22 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     let Job { scenario, width, size } = job;
     let custom_pair = |emits| vec![custom("a", emits), custom("b", emits)];
     let sample = match scenario {
-        Scenario::Text => looped(custom_pair(Emits::Text), size / 2, size).await?,
-        Scenario::Key => looped(custom_pair(Emits::Key), size / 2, size).await?,
-        Scenario::Silent => looped(custom_pair(Emits::Nothing), size / 2, size).await?,
-        Scenario::Blocks => looped(vec![blocks(width)], size, size).await?,
-        Scenario::History => looped(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
-        Scenario::NoHistory => looped(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
+        Scenario::Text => run_loop(custom_pair(Emits::Text), size / 2, size).await?,
+        Scenario::Key => run_loop(custom_pair(Emits::Key), size / 2, size).await?,
+        Scenario::Silent => run_loop(custom_pair(Emits::Nothing), size / 2, size).await?,
+        Scenario::Blocks => run_loop(vec![blocks(width)], size, size).await?,
+        Scenario::History => run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
+        Scenario::NoHistory => run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
         Scenario::Alone => {
             let refiner = llm("refiner", "Refine the draft: {draft?}", "draft", IncludeContents::None)?;
-            looped(vec![refiner], size, size).await?
+            run_loop(vec![refiner], size, size).await?
         }
         Scenario::Parallel => parallel(width, size).await?,
         Scenario::Tools => tools(width, size).await?,
         Scenario::Session => session(size).await?,
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
-        Scenario::Waiting => waiting(size).await?,
+        Scenario::Waiting => run_waiting(size).await?,
         Scenario::Each | Scenario::Workflows | Scenario::SilentParallel => return Ok(None),
     };
     Ok(Some(sample))
@@ -192,7 +186,7 @@ fn runner(agent: Arc<dyn Agent>, sessions: Arc<InMemorySessionService>) -> Resul
     Ok(Runner::builder().app_name("app").agent(agent).session_service(sessions).build()?)
 }
 
-/// Reads a run to its end.
+/// Drives a run to its end and returns the time.
 async fn drive(runner: &Runner, session: &str) -> Result<Duration> {
     let start = Instant::now();
     let mut events = runner.run_str("user", session, content("user", text("go"))).await?;
@@ -202,14 +196,14 @@ async fn drive(runner: &Runner, session: &str) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// A run in a session of its own.
+/// Drives a run in a new session.
 async fn drive_alone(agent: Arc<dyn Agent>) -> Result<Duration> {
     let sessions = Arc::new(InMemorySessionService::new());
     create(&sessions, "session").await?;
     drive(&runner(agent, sessions)?, "session").await
 }
 
-async fn looped(agents: Vec<Arc<dyn Agent>>, rounds: usize, units: usize) -> Result<Sample> {
+async fn run_loop(agents: Vec<Arc<dyn Agent>>, rounds: usize, units: usize) -> Result<Sample> {
     let agent = LoopAgent::new("loop", agents).with_max_iterations(rounds as u32);
     Ok(Sample::new(drive_alone(Arc::new(agent)).await?, units))
 }
@@ -234,13 +228,13 @@ async fn tools(tools: usize, turns: usize) -> Result<Sample> {
         Ok(json!({"result": args["a"].as_i64().unwrap_or(0) + args["b"].as_i64().unwrap_or(0)}))
     });
     let worker = LlmAgentBuilder::new("worker")
-        .model(Arc::new(Scripted { tools, ..Default::default() }))
+        .model(Arc::new(AdkRustScripted { tools, ..Default::default() }))
         .instruction("Add.")
         .output_key("answer")
         .tool(Arc::new(add))
         .include_contents(IncludeContents::None)
         .build()?;
-    looped(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
+    run_loop(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -274,7 +268,7 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     let mut elapsed = Duration::ZERO;
     for _ in 0..runs {
         let worker = LlmAgentBuilder::new("worker")
-            .model(Arc::new(Chunks(chunks)))
+            .model(Arc::new(AdkRustChunks(chunks)))
             .instruction("Answer.")
             .output_key("answer")
             .build()?;
@@ -283,10 +277,12 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, chunks * runs))
 }
 
-async fn waiting(runs: usize) -> Result<Sample> {
+async fn run_waiting(runs: usize) -> Result<Sample> {
     let agent = |name: &str, instruction: &str| -> Result<Arc<dyn Agent>> {
-        let agent =
-            LlmAgentBuilder::new(name).model(Arc::new(Never)).instruction(instruction).output_key(name);
+        let agent = LlmAgentBuilder::new(name)
+            .model(Arc::new(AdkRustNever))
+            .instruction(instruction)
+            .output_key(name);
         Ok(Arc::new(agent.build()?))
     };
     let agents = vec![agent("writer", "Write about cats.")?, agent("reviewer", "Review {writer?}.")?];

@@ -1,4 +1,4 @@
-//! The allocator of this program, which counts once [`start`] was called, and other counters.
+//! The allocator of this program, which counts after a call of [`start`], and the other counters.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -11,23 +11,23 @@ static ALLOCATOR: Counting = Counting;
 static ON: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
-/// Wraps below zero where something is freed that was not counted.
+/// Allocated bytes minus freed bytes. The value wraps below zero when uncounted memory is freed.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
 static POLLS: AtomicU64 = AtomicU64::new(0);
 
-/// What a process has counted.
+/// The counters of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// With those that only grew.
+    /// Number of allocations, reallocations included.
     pub allocations: u64,
-    /// Of all allocations. One that grew counts with its new size.
+    /// Bytes of all allocations. A reallocation counts with its new size.
     pub bytes: u64,
-    /// The most bytes that were allocated at once.
+    /// The maximum of bytes that were allocated at one time.
     pub peak: u64,
-    /// Of [`polled`] futures.
+    /// Polls of the [`count_polls`] futures.
     pub polls: u64,
-    /// That adk has locked; 0 without `--cfg adk_counts`.
+    /// Locks that adk has taken; 0 without `--cfg adk_counts`.
     pub locks: u64,
 }
 
@@ -49,10 +49,10 @@ pub fn counts() -> Counts {
 }
 
 /// Counts the polls of a future.
-pub async fn polled<F: Future>(future: F) -> F::Output {
+pub async fn count_polls<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|cx| {
-        // One thread runs all scenarios, so this need not be one operation.
+        // One thread runs all scenarios, so load and store need not be one atomic operation.
         POLLS.store(POLLS.load(Relaxed) + 1, Relaxed);
         future.as_mut().poll(cx)
     })
@@ -71,7 +71,7 @@ fn count(freed: usize, allocated: usize) {
     }
 }
 
-// SAFETY: all calls go to `System` as they are.
+// SAFETY: each call is forwarded to `System` unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if ON.load(Relaxed) {

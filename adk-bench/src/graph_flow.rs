@@ -1,5 +1,5 @@
-//! The scenarios on graph-flow: tasks that write a key. It has no event stream, so its rows are less work than those of
-//! the others.
+//! The scenarios on graph-flow: tasks that write a key. graph-flow has no event stream, so its rows
+//! contain less work than the rows of the other peers.
 
 use crate::job::{Job, Result, Sample};
 use crate::rows::Scenario;
@@ -11,7 +11,7 @@ use graph_flow::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Counts, and goes on until the count is reached.
+/// A task that counts, and repeats until it reaches `until`.
 struct Count {
     id: String,
     until: usize,
@@ -67,17 +67,17 @@ async fn steps(steps: usize) -> Result<Sample> {
 async fn parallel(children: usize, runs: usize) -> Result<Sample> {
     let tasks = (0..children).map(|i| count(&format!("w{i}"), 0) as Arc<dyn Task>).collect();
     let all = FanOutTask::new("all", tasks).with_next_action(NextAction::End);
-    let elapsed = in_sessions(GraphBuilder::new("parallel").add_task(all).build()?, "all", runs).await?;
+    let elapsed = run_in_sessions(GraphBuilder::new("parallel").add_task(all).build()?, "all", runs).await?;
     Ok(Sample::new(elapsed, children * runs))
 }
 
 async fn runs(runs: usize) -> Result<Sample> {
     let graph = GraphBuilder::new("one").add_task(count("a", 0)).build()?;
-    Ok(Sample::new(in_sessions(graph, "a", runs).await?, runs))
+    Ok(Sample::new(run_in_sessions(graph, "a", runs).await?, runs))
 }
 
-/// Runs a graph so often, each time in a new session.
-async fn in_sessions(graph: Graph, first: &str, runs: usize) -> Result<Duration> {
+/// Runs a graph `runs` times, each time in a new session.
+async fn run_in_sessions(graph: Graph, first: &str, runs: usize) -> Result<Duration> {
     let storage = Arc::new(InMemorySessionStorage::new());
     let runner = FlowRunner::new(Arc::new(graph), storage.clone());
     let start = Instant::now();

@@ -1,4 +1,5 @@
-//! The work of one process, and what it took: one line of text from the process to the program that asked for it.
+//! [`Job`], the work of one process, and [`Report`], the line of text in which the process reports
+//! its measurements.
 
 use crate::count::{self, Counts};
 use crate::ours;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// What one process does.
+/// The work of one process.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub scenario: Scenario,
@@ -18,11 +19,20 @@ pub struct Job {
     pub size: usize,
 }
 
-/// What the scenario itself measures, without its preparation.
+/// The events of a custom agent of a peer.
+#[cfg(feature = "peers")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Emits {
+    Nothing,
+    Text,
+    Key,
+}
+
+/// The measurements of a scenario, without its preparation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     pub nanos_per_unit: f64,
-    /// Bytes by which the process grew, where that is what is measured.
+    /// Bytes by which the process grew, in the scenarios that measure memory.
     pub grown: u64,
 }
 
@@ -35,14 +45,15 @@ pub struct Report {
 }
 
 impl Sample {
-    /// Turns of a long session that are timed.
+    /// Number of turns that are timed in a long session.
     pub const TURNS: usize = 20;
 
     pub fn new(elapsed: Duration, units: usize) -> Self {
         Sample { nanos_per_unit: elapsed.as_nanos() as f64 / units as f64, grown: 0 }
     }
 
-    /// Spawns runs that never end, and lets each come as far as it can.
+    /// Spawns runs that never end, polls each until it waits, and measures the growth of the
+    /// process.
     pub async fn grown<F>(runs: usize, run: impl Fn(usize) -> F) -> Result<Self>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -55,7 +66,7 @@ impl Sample {
                 tokio::task::yield_now().await;
             }
         }
-        // Some peers need more than one poll until they wait for the model.
+        // Some peers need several polls before they wait for the model.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -65,7 +76,7 @@ impl Sample {
 }
 
 impl Report {
-    /// Counts that are left out are 0.
+    /// Parses the line of a report. A missing count is 0.
     pub fn parse(line: &str) -> Result<Self> {
         let mut fields = line.split_whitespace();
         let nanos = fields.next().ok_or("no report")?;
@@ -112,11 +123,11 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
     let Counts { allocations, bytes, peak, polls, locks } = count::counts();
     let Sample { nanos_per_unit, grown } = sample;
     println!("{nanos_per_unit} {grown} {allocations} {bytes} {peak} {polls} {locks}");
-    // Runs that wait are not ended one by one.
+    // Exits at once, because dropping each waiting run would take long.
     std::process::exit(0);
 }
 
-/// Bytes of the process in memory.
+/// Returns the resident memory of the process in bytes.
 fn resident() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;

@@ -1,4 +1,5 @@
-//! `--limits`: the table of `limits.md`, asserted. Counts repeat on any machine where times do not.
+//! `--limits`: compares counts with the table of `limits.md`. Counts are equal on all machines,
+//! times are not.
 
 use crate::job::Result;
 use crate::measure;
@@ -7,15 +8,18 @@ use crate::rows::ROWS;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/limits.md");
 const MEASURES: [&str; 5] = ["instructions", "allocations", "bytes", "polls", "locks"];
-/// What machines and versions of libraries may add to a count: 3 percent, and the half of what a limit is rounded to.
+/// The tolerance of a count, for other machines and library versions: a factor of 3 percent, and
+/// half of the last digit of a limit.
 const SLACK: (f64, f64) = (1.03, 0.05);
-/// A row, and one that may cost no more: what a turn takes does not depend on the turns before.
+/// Pairs of a row and a longer row that may cost no more: the cost of a turn does not depend on the
+/// turns before it.
 const FLAT: &[[&str; 2]] = &[
     ["model turn, first 10, no history", "model turn, 1,000 turns, no history"],
     ["model turn, first 10, history", "model turn, 1,000 turns, history"],
 ];
 
-/// Counts each row of the table. With `LIMITS=overwrite` writes the counts into it; otherwise fails if one is above its limit.
+/// Counts each row of the table and fails if a count exceeds its limit. `LIMITS=overwrite` writes
+/// the counts into the table instead.
 pub fn check(machine: &Machine) -> Result<()> {
     let overwrite = std::env::var_os("LIMITS").is_some_and(|value| value == "overwrite");
     if !machine.valgrind || !cfg!(adk_counts) {
@@ -31,7 +35,7 @@ pub fn check(machine: &Machine) -> Result<()> {
             continue;
         };
         let row = ROWS.iter().find(|row| row.title == title).ok_or_else(|| format!("no row {title:?}"))?;
-        let found = measure::ours(machine, row)?;
+        let found = measure::count_adk(machine, row)?;
         let cells = found.map(|count| format!("{count:.1}")).join(" | ");
         println!("| {title} | {cells} |");
         written += &format!("| {title} | {cells} |\n");
@@ -57,7 +61,7 @@ pub fn check(machine: &Machine) -> Result<()> {
     Ok(())
 }
 
-/// Reports the counts that are above their limits.
+/// Prints the counts that exceed their limits and returns their number.
 fn excesses(title: &str, limits: [f64; 5], found: [f64; 5]) -> usize {
     let mut excesses = 0;
     for (measure, (limit, found)) in MEASURES.iter().zip(limits.into_iter().zip(found)) {
@@ -69,7 +73,7 @@ fn excesses(title: &str, limits: [f64; 5], found: [f64; 5]) -> usize {
     excesses
 }
 
-/// The title and the limits of a row. Other lines are text.
+/// Parses the title and the limits of a row. Returns `None` for a line of text.
 fn parse(line: &str) -> Result<Option<(&str, [f64; 5])>> {
     let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
     let [title, limits @ ..] = &cells[..] else { return Ok(None) };

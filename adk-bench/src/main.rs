@@ -1,6 +1,7 @@
-//! adk side by side with its peers: two tables, measured in one call.
+//! Measures adk and its peers, and prints two tables.
 //!
-//! Each scenario of each implementation is a process of its own, and the implementations take turns.
+//! Each scenario of each implementation runs in its own process, and the implementations take
+//! turns.
 
 #[cfg(feature = "peers")]
 mod adk_rs;
@@ -27,15 +28,15 @@ use table::Table;
 #[derive(Parser)]
 #[command(version)]
 struct Args {
-    /// Only rows whose titles contain this.
+    /// Measures only rows whose titles contain this text.
     filter: Option<String>,
-    /// One round instead of five, and no instructions.
+    /// Measures one round instead of five, and counts no instructions.
     #[arg(long)]
     quick: bool,
-    /// The tables as Markdown.
+    /// Prints the tables as Markdown.
     #[arg(long)]
     markdown: bool,
-    /// Counts what adk does, and fails where that is above the limits in `limits.md`.
+    /// Counts the work of adk, and fails if a count exceeds its limit in `limits.md`.
     #[arg(long)]
     limits: bool,
     /// Does the work of one process: peer, scenario, width, size.

@@ -1,4 +1,4 @@
-//! Measures a row: rounds of all peers in turns, medians, and slopes of what can be counted.
+//! Measures a row: rounds of all peers in turns, medians, and slopes of the counts.
 
 use crate::count::Counts;
 use crate::job::{Job, Result};
@@ -6,10 +6,10 @@ use crate::process::Machine;
 use crate::rows::{Peer, Quantity, Row};
 use clap::ValueEnum;
 
-/// What one peer took in one row.
+/// The measurement of one peer in one row.
 #[derive(Clone, Debug)]
 pub enum Cell {
-    /// It has no such thing, or is not installed.
+    /// The peer does not support the scenario, or is not installed.
     None,
     Failed(String),
     Measured {
@@ -19,7 +19,8 @@ pub enum Cell {
     },
 }
 
-/// One cell for each peer. With `quick` there is one round, and instructions are not counted.
+/// Measures one cell for each peer. With `quick`, there is one round, and instructions are not
+/// counted.
 pub fn row(machine: &Machine, row: &Row, quick: bool) -> Vec<Cell> {
     let mut cells: Vec<Cell> = vec![Cell::None; Peer::value_variants().len()];
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); cells.len()];
@@ -50,7 +51,7 @@ pub fn row(machine: &Machine, row: &Row, quick: bool) -> Vec<Cell> {
     cells
 }
 
-/// One sample of what the row shows.
+/// Takes one sample of the row's quantity.
 fn value(machine: &Machine, row: &Row, peer: Peer, size: usize) -> Result<f64> {
     match row.quantity {
         Quantity::Time => Ok(machine.time(peer, job(row, size))?.nanos_per_unit),
@@ -59,7 +60,7 @@ fn value(machine: &Machine, row: &Row, peer: Peer, size: usize) -> Result<f64> {
     }
 }
 
-/// Instructions and allocations per unit.
+/// Counts instructions and allocations per unit.
 fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Option<f64>, Option<f64>)> {
     if row.quantity != Quantity::Time || row.slope.is_none() || !peer.is_rust() {
         return Ok((None, None));
@@ -72,7 +73,7 @@ fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Opti
     Ok((Some(instructions), Some(allocations)))
 }
 
-/// By how much a unit more makes a count grow.
+/// Returns the growth of a count per unit.
 fn slope(row: &Row, count: impl Fn(usize) -> Result<u64>) -> Result<f64> {
     let [slope] = slopes(row, |size| Ok([count(size)?]))?;
     Ok(slope)
@@ -85,10 +86,11 @@ fn slopes<const N: usize>(row: &Row, count: impl Fn(usize) -> Result<[u64; N]>) 
     Ok(std::array::from_fn(|at| (most[at] as f64 - least[at] as f64) / units))
 }
 
-/// What adk takes per unit: instructions, allocations, bytes allocated, polls, locks.
-pub fn ours(machine: &Machine, row: &Row) -> Result<[f64; 5]> {
+/// Counts the work of adk per unit: instructions, allocations, bytes allocated, polls, locks.
+pub fn count_adk(machine: &Machine, row: &Row) -> Result<[f64; 5]> {
     slopes(row, |size| {
-        // Now and then a growing buffer has to move, which costs a copy. The least of three has none.
+        // A growing buffer is sometimes moved, which costs a copy. The minimum of three runs
+        // contains no such copy.
         let mut instructions = u64::MAX;
         for _ in 0..3 {
             instructions = instructions.min(machine.instructions(Peer::Ours, job(row, size))?);

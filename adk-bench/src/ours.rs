@@ -1,6 +1,6 @@
 //! The scenarios on adk.
 
-use crate::count::polled;
+use crate::count::count_polls;
 use crate::job::{Job, Result, Sample};
 use crate::rows::Scenario;
 use adk::model::{Model, ModelChunk, ModelRequest, ModelStream};
@@ -19,7 +19,7 @@ pub struct Say;
 impl Agent for Say {
     const META: AgentMeta<'static> = AgentMeta::custom("say");
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        polled(cx.emit(Event::new().with_text(TEXT))).await?;
+        count_polls(cx.emit(Event::new().with_text(TEXT))).await?;
         Ok(Flow::Continue)
     }
 }
@@ -30,7 +30,7 @@ pub struct SayAndWrite;
 impl Agent for SayAndWrite {
     const META: AgentMeta<'static> = AgentMeta::custom("say_and_write");
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        polled(cx.emit(Event::new().with_text(TEXT).with_state("counter", 1))).await?;
+        count_polls(cx.emit(Event::new().with_text(TEXT).with_state("counter", 1))).await?;
         Ok(Flow::Continue)
     }
 }
@@ -44,7 +44,7 @@ impl Agent for Silent {
     }
 }
 
-/// An agent with a name that is known at run time alone.
+/// An agent whose name is known only at run time.
 struct Child<A>(AgentMeta<'static>, A);
 impl<A: Agent> DynAgent for Child<A> {
     fn meta(&self) -> &AgentMeta<'_> {
@@ -172,7 +172,7 @@ workflow! {
     }
 }
 
-/// Makes these calls in every second answer. Without calls it always answers.
+/// A model that makes these calls in every second reply. Without calls, each reply is text.
 struct Scripted {
     calls: Vec<Part>,
     asked: AtomicUsize,
@@ -189,7 +189,7 @@ impl Model for Scripted {
     }
 }
 
-/// Streams so many chunks.
+/// A model that streams this number of chunks.
 struct Chunks(usize);
 impl Model for Chunks {
     fn name(&self) -> &str {
@@ -202,7 +202,7 @@ impl Model for Chunks {
     }
 }
 
-/// Never answers.
+/// A model that never replies.
 struct Never;
 impl Model for Never {
     fn name(&self) -> &str {
@@ -213,7 +213,7 @@ impl Model for Never {
     }
 }
 
-/// Runs the loop of a workflow so many rounds.
+/// Runs the loop of a workflow for `rounds` rounds.
 macro_rules! looped {
     ($workflow:ty, $rounds:expr, $units:expr) => {{
         let mut workflow = <$workflow>::default();
@@ -242,15 +242,15 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
         Scenario::Session => session(size).await?,
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
-        Scenario::Waiting => waiting(size).await?,
+        Scenario::Waiting => run_waiting(size).await?,
     };
     Ok(Some(sample))
 }
 
-/// Reads a run to its end. What it leaves is freed after the clock was read.
+/// Drives a run to its end and returns the time. The run's memory is freed after the clock is read.
 async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Duration> {
     let start = Instant::now();
-    while let Some(event) = polled(stream.next()).await {
+    while let Some(event) = count_polls(stream.next()).await {
         std::hint::black_box(event?);
     }
     let outcome = stream.finish().await?;
@@ -268,7 +268,7 @@ fn scripted(tools: usize) -> Result<Runner> {
 
 async fn parallel<A: Agent + Default + 'static>(children: usize, runs: usize) -> Result<Sample> {
     let runner = Runner::builder().build()?;
-    // The names live as long as the process, as those of a program do.
+    // The names live as long as the process, like the literals of a program.
     let child = |i: usize| Child(AgentMeta::custom(format!("w{i}").leak()), A::default());
     let workflow =
         ParallelAgent::builder("all").sub_agents((0..children).map(child).collect::<Vec<_>>()).build()?;
@@ -310,7 +310,7 @@ async fn runs(runs: usize) -> Result<Sample> {
     let workflow = Function::default();
     let start = Instant::now();
     for _ in 0..runs {
-        std::hint::black_box(polled(runner.run(&workflow, 1).into_future()).await?.output);
+        std::hint::black_box(count_polls(runner.run(&workflow, 1).into_future()).await?.output);
     }
     Ok(Sample::new(start.elapsed(), runs))
 }
@@ -327,7 +327,7 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, chunks * runs))
 }
 
-async fn waiting(runs: usize) -> Result<Sample> {
+async fn run_waiting(runs: usize) -> Result<Sample> {
     let model: Arc<dyn Model> = Arc::new(Never);
     let runner = Runner::builder().model(model).build()?;
     let workflow = Arc::new(Review::default());

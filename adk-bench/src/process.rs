@@ -1,4 +1,5 @@
-//! Starts one process per job: this program again for what is written in Rust, a script for the others.
+//! [`Machine`] starts one process per job: this program for peers in Rust, a script for the other
+//! peers.
 
 use crate::job::{Job, Report, Result};
 use crate::rows::Peer;
@@ -9,13 +10,13 @@ use std::process::{Command, Stdio};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The programs of this machine that a measurement uses.
+/// The programs on this machine that a measurement uses.
 pub struct Machine {
     own: PathBuf,
     python: Option<OsString>,
     node: bool,
     pub valgrind: bool,
-    /// Real-time priority, which keeps other programs of the machine away.
+    /// `chrt` with real-time priority, which keeps other programs off the processor.
     chrt: bool,
 }
 
@@ -42,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// Times the job.
+    /// Runs the job and returns its times.
     pub fn time(&self, peer: Peer, job: Job) -> Result<Report> {
         let mut words: Vec<OsString> = Vec::new();
         if self.chrt {
@@ -93,13 +94,14 @@ fn succeeds(command: &mut Command) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// What the program wrote to its two outputs.
+/// Runs the command and returns its standard output and standard error.
 fn output(words: Vec<OsString>) -> Result<(String, String)> {
     let output = Command::new(&words[0]).args(&words[1..]).output()?;
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
-        // Node and Python write a trace as well, Node a line with its version at the end.
+        // Node and Python also write a stack trace, and Node ends with a line that shows its
+        // version.
         let error = lines.clone().find(|line| line.contains("Error: "));
         let message = error.or_else(|| lines.next()).unwrap_or("no message");
         return Err(format!("{}: {message}", output.status).into());

@@ -1,10 +1,11 @@
-//! The table as data: what is measured ([`Row`]), of whom ([`Peer`]), and how much work one process does.
+//! The table as data: the rows ([`Row`]), the peers ([`Peer`]), and the amount of work of one
+//! process.
 
 use clap::ValueEnum;
 
 use Scenario::*;
 
-/// An implementation, one column of the table.
+/// An implementation, shown as one column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Peer {
     Ours,
@@ -16,18 +17,18 @@ pub enum Peer {
     IqaiAdk,
 }
 
-/// What one process does. `Row::width` and a size say how often.
+/// The work of one process. `Row::width` and a size set the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Scenario {
     /// A loop of two agents that emit a text event each. Size: events.
     Text,
-    /// As `Text`; each event also writes a key.
+    /// Like `Text`; each event also writes a key.
     Key,
     /// A loop of two agents that do nothing. Size: steps.
     Silent,
     /// A parallel block of `width` agents with an event each. Size: runs.
     Parallel,
-    /// The same without events.
+    /// Like `Parallel`, without events.
     SilentParallel,
     /// A function for each element of a list. Size: elements.
     Each,
@@ -37,26 +38,26 @@ pub enum Scenario {
     Workflows,
     /// A loop of two LLM agents that see the conversation. Size: turns.
     History,
-    /// As `History`, with `include_contents: none`.
+    /// Like `History`, with `include_contents: none`.
     NoHistory,
-    /// As `NoHistory`, of one agent.
+    /// Like `NoHistory`, with one agent.
     Alone,
     /// An LLM agent that calls `width` tools and then answers, and an agent with a text event. Size: turns.
     Tools,
-    /// One more run of two text events in a session. Size: runs before.
+    /// Another run with two text events in a session. Size: earlier runs.
     Session,
-    /// A run of one function that writes a key, and the session it needs. Size: runs.
+    /// A run of one function that writes a key, in a new session. Size: runs.
     Run,
-    /// A streamed answer of `width` chunks. Size: runs.
+    /// A streamed reply of `width` chunks. Size: runs.
     Chunks,
-    /// Runs of two LLM agents that wait for their first answer. Size: runs.
+    /// Runs of two LLM agents that wait for their first reply. Size: runs.
     Waiting,
 }
 
-/// What a row shows.
+/// The quantity that a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Nanoseconds per and instructions and allocations where the row has a slope.
+    /// Nanoseconds per unit, and instructions and allocations if the row has a slope.
     Time,
     /// Megabytes by which the process grew.
     Memory,
@@ -69,12 +70,12 @@ pub struct Row {
     pub title: &'static str,
     pub quantity: Quantity,
     pub scenario: Scenario,
-    /// Children, levels, tools or chunks.
+    /// Number of children, levels, tools or chunks.
     pub width: usize,
-    /// The size of a timed process, in the order of [`Peer`]. With 0 the peer is not measured: it has no such thing, or
-    /// one process takes minutes.
+    /// The size of a timed process, in the order of [`Peer`]. Peers with size 0 are not measured:
+    /// they do not support the scenario, or one process takes minutes.
     pub sizes: [usize; 7],
-    /// Two sizes, whose difference is counted. Start-up cancels.
+    /// Two sizes; the difference of their counts is shown, which cancels the start-up.
     pub slope: Option<[usize; 2]>,
 }
 
@@ -91,14 +92,15 @@ impl Peer {
         }
     }
 
-    /// Whether it is a part of this program. Others are scripts, and nothing is counted in them.
+    /// Whether the peer is part of this program. Other peers are scripts, whose work is not
+    /// counted.
     pub fn is_rust(self) -> bool {
         matches!(self, Peer::Ours | Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow)
     }
 }
 
 impl Row {
-    /// Units of work in a process of this size.
+    /// Returns the units of work of a process with this size.
     pub fn units(&self, size: usize) -> usize {
         match self.scenario {
             Scenario::Parallel | Scenario::SilentParallel | Scenario::Chunks => self.width * size,
@@ -106,7 +108,7 @@ impl Row {
         }
     }
 
-    /// Whether a peer that is a script has such a thing.
+    /// Whether a script measures this row.
     pub fn has_scripts(&self) -> bool {
         Peer::value_variants().iter().zip(self.sizes).any(|(peer, size)| !peer.is_rust() && size > 0)
     }

@@ -1,18 +1,19 @@
-//! Prints the tables: of the peers in Rust, one line as soon as its row is measured, and of the scripts.
+//! [`Table`] prints the tables: the peers in Rust, one line after each measured row, then the
+//! scripts.
 
 use crate::measure::Cell;
 use crate::process::Machine;
 use crate::rows::{Peer, Row};
 use clap::ValueEnum;
 
-/// The widths of the columns, so that lines can be printed one by one.
+/// Width of the title column. Fixed widths let the program print lines one by one.
 const TITLE: usize = 62;
 const COLUMN: usize = 28;
 
 #[derive(Clone, Copy)]
 pub struct Table {
     pub markdown: bool,
-    /// The peers that are scripts beside ours, and times alone.
+    /// Whether the table shows the scripts next to adk, with times only.
     pub scripts: bool,
 }
 
@@ -48,21 +49,21 @@ impl Table {
         peer == Peer::Ours || peer.is_rust() != self.scripts
     }
 
-    /// The value, instructions and allocations.
+    /// Formats the value, instructions and allocations.
     fn cell(&self, cell: &Cell) -> String {
         let Cell::Measured { value, instructions, allocations } = cell else {
             return if matches!(cell, Cell::Failed(_)) { "–".into() } else { String::new() };
         };
-        let mut text = grouped(*value);
+        let mut text = group_digits(*value);
         if self.scripts {
             return text;
         }
         if let Some(instructions) = instructions {
-            text += &format!("; {}", grouped(*instructions));
+            text += &format!("; {}", group_digits(*instructions));
         }
         if let Some(allocations) = allocations {
             let short =
-                if *allocations < 100.0 { format!("{allocations:.1}") } else { grouped(*allocations) };
+                if *allocations < 100.0 { format!("{allocations:.1}") } else { group_digits(*allocations) };
             text += &format!("; {short}");
         }
         text
@@ -80,7 +81,7 @@ impl Table {
     }
 }
 
-/// Our value by the least of all others.
+/// Returns the ratio of adk's value to the lowest value of the other peers.
 fn ratio(cells: &[&Cell]) -> Option<f64> {
     let value = |cell: &&Cell| match cell {
         Cell::Measured { value, .. } => Some(*value),
@@ -91,14 +92,14 @@ fn ratio(cells: &[&Cell]) -> Option<f64> {
     Some(value(ours)? / best)
 }
 
-/// `12`, `1.2`, `0.12`, `0.012`.
+/// Formats a ratio such as `12`, `1.2`, `0.12`, `0.012`.
 fn two_digits(ratio: f64) -> String {
     let decimals = (1.0 - ratio.log10().floor()).clamp(0.0, 6.0) as usize;
     format!("{ratio:.decimals$}")
 }
 
-/// A rounded number with a comma after each thousand.
-fn grouped(number: f64) -> String {
+/// Formats a rounded number with a comma after each thousand.
+fn group_digits(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -116,9 +117,9 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_by_thousands() {
-        assert_eq!(grouped(7.4), "7");
-        assert_eq!(grouped(713.0), "713");
-        assert_eq!(grouped(2_000_000.2), "2,000,000");
+        assert_eq!(group_digits(7.4), "7");
+        assert_eq!(group_digits(713.0), "713");
+        assert_eq!(group_digits(2_000_000.2), "2,000,000");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The public API of each crate is the one in `tests/api/CRATE.txt`.
+//! The public API of each crate matches `tests/api/CRATE.txt`.
 //!
-//! After a change that is meant: `API=overwrite cargo test -p api -- --ignored`, then read the difference as a user of the last release
-//! would.
+//! After an intended change: `API=overwrite cargo test -p api -- --ignored`, then read the
+//! difference as a user of the last release would.
 
 use public_api::Builder;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// The library of each crate that is published; the macros have no Rust API.
+/// The library of each published crate. The macros have no Rust API.
 const LIBRARIES: &[&str] = &[
     "adk",
     "adk_a2a",
@@ -26,14 +26,14 @@ const LIBRARIES: &[&str] = &[
 
 #[test]
 #[ignore = "it checks and documents all crates, which may take minutes; `.ci/run` includes it"]
-fn the_public_api_is_the_listed_one() {
+fn the_public_api_matches_its_listing() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of all targets");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // As CI documents them, so that what they stand on is checked once.
+    // The flags are those of CI, so that Cargo checks the dependencies only once.
     let words = "doc --quiet --workspace --no-deps --all-features --offline";
     cargo.current_dir(&root).args(words.split(' '));
-    // The JSON of rustdoc is unstable, so its reader has to fit the pinned compiler.
+    // The JSON of rustdoc is unstable, so its parser must fit the pinned compiler.
     cargo.env("RUSTDOC", root.join("tests/api/rustdoc.sh"));
     cargo.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json");
     assert!(cargo.env("CARGO_TARGET_DIR", target).status().expect("cargo").success());

@@ -1,4 +1,4 @@
 #!/bin/sh
-# The rustdoc of the pinned compiler with its unstable options. With `RUSTC_BOOTSTRAP` for all of Cargo, all crates would be
-# checked anew, and after it once more without.
+# Runs the rustdoc of the pinned compiler with unstable options. If all of Cargo had
+# `RUSTC_BOOTSTRAP`, it would check all crates again, and once more without the variable.
 RUSTC_BOOTSTRAP=1 exec rustdoc "$@"

@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// An agent, or the same instance of one once more.
+/// An agent, or a reference to an earlier instance.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
 pub enum AgentDef {
@@ -20,7 +20,7 @@ pub struct Agent {
     pub kind: Kind,
 }
 
-/// What all kinds have.
+/// The fields of all kinds of agents.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Common {
@@ -87,14 +87,14 @@ impl TryFrom<Map<String, Value>> for AgentDef {
 }
 
 impl AgentDef {
-    /// The names of the agents in it; those of tools are in trees of their own.
+    /// Returns the names of the agents in the tree. Agents of tools are in their own trees.
     pub fn names(&self) -> Vec<String> {
         let Self::Agent(agent) = self else { return Vec::new() };
         let below = agent.common.sub_agents.iter().flat_map(Self::names);
         std::iter::once(agent.common.name.clone()).chain(below).collect()
     }
 
-    /// Whether a parallel block stands in it anywhere.
+    /// Whether the tree contains a parallel block.
     pub fn is_parallel(&self) -> bool {
         let Self::Agent(agent) = self else { return false };
         let tools = match &agent.kind {
@@ -118,7 +118,7 @@ struct LoopFields {
     max_iterations: Option<i64>,
 }
 
-/// What a scripted agent does in its `k`th run; past the end the last entry repeats.
+/// The steps of a scripted agent in its `k`th run. After the end, the last entry repeats.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
@@ -222,7 +222,7 @@ pub struct Llm {
     pub model_on_exhausted: Option<OnExhausted>,
 }
 
-/// Fields and their types, in the order in which they are written.
+/// The fields and their types, in the order of the file.
 pub type Fields = Map<String, Value>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -239,7 +239,7 @@ pub enum OnExhausted {
     Error,
 }
 
-/// What the model answers to one call.
+/// The reply of the model to one call.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyDef {
@@ -249,7 +249,7 @@ pub struct ReplyDef {
     pub thought: Option<String>,
     #[serde(default)]
     pub function_calls: Vec<CallDef>,
-    /// Given only when the run streams.
+    /// The chunks of the reply, used only when the run streams.
     #[serde(default)]
     pub partials: Vec<String>,
     #[serde(default)]
@@ -304,7 +304,7 @@ pub struct ParamDef {
     pub name: String,
     #[serde(rename = "type")]
     pub ty: String,
-    /// An explicit `null` is a default as well.
+    /// The default value. An explicit `null` is a default, too.
     #[serde(default, deserialize_with = "present")]
     pub default: Option<Value>,
 }
@@ -313,7 +313,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-/// One thing that a tool does.
+/// One action of a tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Act {

@@ -10,7 +10,7 @@ use adk::{Content, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A callback, and where it stands: `cb:before_agent[0]:a`.
+/// A callback, and its place: `cb:before_agent[0]:a`.
 #[derive(Clone)]
 pub struct Scripted {
     def: HookDef,
@@ -43,7 +43,7 @@ impl Scripted {
 }
 
 impl HookDef {
-    /// Does all but what is particular to a hook.
+    /// Applies all effects except the effects of a specific hook.
     pub fn apply(&self, cx: &mut CallbackContext) -> Result<()> {
         for (key, value) in &self.state {
             cx.state().set(key.clone(), value)?;
@@ -57,7 +57,7 @@ impl HookDef {
         }
     }
 
-    /// Changes the request of a model.
+    /// Changes the request to a model.
     pub fn edit(&self, request: &mut ModelRequest) {
         if let Some(text) = &self.append_instruction {
             request.system_instruction.push_str("\n\n");
@@ -70,24 +70,24 @@ impl HookDef {
         call.args.extend(self.set_args.clone());
     }
 
-    /// The content that it returns.
+    /// Returns the content of the script.
     pub fn content(&self) -> Option<Content> {
         self.text().map(Content::model)
     }
 
-    /// The response that it returns.
+    /// Returns the response of the script.
     pub fn response(&self) -> Option<ModelResponse> {
         self.content().map(ModelResponse::new)
     }
 
-    /// The result that it returns.
+    /// Returns the result of the script.
     pub fn result(&self) -> Option<Value> {
         self.object().cloned().map(Value::Object)
     }
 }
 
 impl Scripted {
-    /// As a callback around an agent or a block.
+    /// Runs as a callback of an agent or a block.
     pub fn of_agent(
         self,
     ) -> impl Fn(&mut CallbackContext) -> Result<Option<Content>> + Send + Sync + 'static {
@@ -95,7 +95,7 @@ impl Scripted {
     }
 }
 
-/// Adds the callbacks around an agent or a block to what is being built.
+/// Adds the callbacks of an agent or a block to its builder.
 macro_rules! around {
     ($builder:expr, $common:expr, $recorder:expr) => {{
         let mut builder = $builder;
@@ -113,8 +113,12 @@ macro_rules! around {
 }
 pub(super) use around;
 
-/// Adds the callbacks around the calls of a model and of tools.
-pub fn inside(mut builder: LlmAgentBuilder, common: &Common, recorder: &Arc<Recorder>) -> LlmAgentBuilder {
+/// Adds the callbacks of model calls and tool calls.
+pub fn add_call_callbacks(
+    mut builder: LlmAgentBuilder,
+    common: &Common,
+    recorder: &Arc<Recorder>,
+) -> LlmAgentBuilder {
     for one in Scripted::all(common, Hook::BeforeModel, recorder) {
         builder = builder.before_model(move |cx: &mut CallbackContext, request: &mut ModelRequest| {
             one.begin(cx)?;

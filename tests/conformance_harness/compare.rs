@@ -1,4 +1,5 @@
-//! The comparison: everything that an expectation says, and nothing that it leaves out passes by itself.
+//! The comparison: each value of an expectation is compared, and a missing value does not pass
+//! silently.
 
 use super::diff::Diff;
 use super::format::{Case, Compare};
@@ -7,14 +8,14 @@ use super::views::{ErrorView, EventView, Expect, RequestView, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What of a case decides how it is compared.
+/// The facts of a case that select the comparison.
 pub struct Comparison<'a> {
     pub how: Compare,
-    /// Branches run side by side somewhere in it: traces and requests interleave.
+    /// Whether branches run in parallel, so that traces and requests interleave.
     pub parallel: bool,
     /// Whether the rendered instructions are compared.
     pub templates: bool,
-    /// A rendered instruction that this project writes in another notation.
+    /// A rendered instruction that this project writes in another notation than the reference.
     pub renders: Option<&'a str>,
     /// Whether the events of the session are compared.
     pub persisted: bool,
@@ -31,13 +32,13 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// All differences, as text for people; `None` when there are none.
+    /// Returns all differences as text for people, or `None`.
     pub fn differences(&self, expect: &Expect, measured: &Measured) -> Option<String> {
         let mut diff = Diff::default();
         match (&expect.construct_error, &measured.refused) {
             (Some(error), Some(refused)) => {
                 let same = same_kind(&error.kind, &refused.kind);
-                diff.unless(same, "kind of the construction error", &error.kind, &refused.kind);
+                diff.compare(same, "kind of the construction error", &error.kind, &refused.kind);
                 return diff.finish();
             }
             (Some(error), None) => {
@@ -53,7 +54,7 @@ impl<'a> Comparison<'a> {
         if let Some(warnings) = expect.construct_warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
             diff.note(format!("the tree should be warned of: {}", warnings.join("; ")));
         }
-        diff.unless(
+        diff.compare(
             expect.runs.len() == measured.runs.len(),
             "number of runs",
             &expect.runs.len().to_string(),
@@ -65,7 +66,7 @@ impl<'a> Comparison<'a> {
         if self.how == Compare::None {
             return diff.finish();
         }
-        self.persisted(&mut diff, expect, measured);
+        self.compare_persisted(&mut diff, expect, measured);
         self.trace(&mut diff, &expect.trace, &measured.trace);
         self.requests(&mut diff, &expect.model_requests, &measured.requests);
         diff.finish()
@@ -80,20 +81,20 @@ impl<'a> Comparison<'a> {
         };
         let message = got.error.as_ref().and_then(|error| error.message.as_deref());
         let shown = format!("{}{}", kind(&got.error), message.map_or(String::new(), |m| format!(" ({m})")));
-        diff.unless(same, &format!("run {number}: error"), &kind(&wanted.error), &shown);
+        diff.compare(same, &format!("run {number}: error"), &kind(&wanted.error), &shown);
         if self.how == Compare::None {
             return;
         }
         self.events(diff, &format!("run {number}: events"), &wanted.events, &got.events);
         let (before, after) = (&wanted.state_after, &got.state_after);
-        diff.unless(before == after, &format!("run {number}: state"), &json(before), &json(after));
-        diff.unless(
+        diff.compare(before == after, &format!("run {number}: state"), &json(before), &json(after));
+        diff.compare(
             wanted.persisted_count == got.persisted_count,
             &format!("run {number}: events in the session"),
             &wanted.persisted_count.to_string(),
             &got.persisted_count.to_string(),
         );
-        diff.unless(
+        diff.compare(
             wanted.stopped_by_consumer == got.stopped_by_consumer,
             &format!("run {number}: stopped by the consumer"),
             &wanted.stopped_by_consumer.to_string(),
@@ -113,7 +114,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn persisted(&self, diff: &mut Diff, expect: &Expect, measured: &Measured) {
+    fn compare_persisted(&self, diff: &mut Diff, expect: &Expect, measured: &Measured) {
         match (&expect.persisted, self.persisted) {
             (Some(wanted), _) => self.events(diff, "events in session s1", wanted, &measured.persisted),
             (None, true) => diff.note("the case records the session's events and expects none".to_owned()),
@@ -121,19 +122,20 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Exact where nothing runs side by side; otherwise the order of what each one did.
+    /// Compares the traces exactly if nothing runs in parallel, and otherwise the order of each
+    /// agent's lines.
     fn trace(&self, diff: &mut Diff, wanted: &[String], got: &[String]) {
-        // Where a callback is told of an error, the reference adds the name of a class of its language.
+        // In callbacks for errors, the reference adds the name of a Python class.
         let got: Vec<String> = if wanted.len() == got.len() {
             let pairs = wanted.iter().zip(got);
-            pairs.map(|(wanted, got)| spelled_as(wanted, got).unwrap_or(got).clone()).collect()
+            pairs.map(|(wanted, got)| spelling_of(wanted, got).unwrap_or(got).clone()).collect()
         } else {
             got.to_vec()
         };
         if !self.parallel {
             return diff.lists("trace", wanted, &got);
         }
-        let (wanted, got) = (by(wanted, |line| subject(line)), by(&got, |line| subject(line)));
+        let (wanted, got) = (group_by(wanted, |line| subject(line)), group_by(&got, |line| subject(line)));
         for (who, (wanted, got)) in union(&wanted, &got) {
             if !(is_cut_short(&wanted) && wanted.starts_with(&got)) {
                 diff.lists(&format!("trace of {who}"), &wanted, &got);
@@ -162,7 +164,7 @@ impl<'a> Comparison<'a> {
             return diff.lists("model requests", &wanted, &got);
         }
         let agent = |request: &RequestView| request.agent.clone();
-        let (wanted, got) = (by(wanted, agent), by(got, agent));
+        let (wanted, got) = (group_by(wanted, agent), group_by(got, agent));
         for (who, (wanted, got)) in union(&wanted, &got) {
             let wanted: Vec<_> = wanted.iter().flat_map(expected).collect();
             let got: Vec<_> = got.iter().flat_map(measured).collect();
@@ -171,30 +173,32 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// For names, one reference checks in a base class first and says that the value is invalid; the other says that the
-/// name is. A transfer that fails is an error like any other to one reference, and of a kind of its own to the other.
+/// Whether two kinds of errors are the same. For an invalid name, one reference checks in a base
+/// class first and reports an invalid value; the other reports an invalid name. A failed transfer
+/// is a general error in one reference, and has its own kind in the other.
 fn same_kind(wanted: &str, got: &str) -> bool {
     let is_name = |kind: &str| matches!(kind, "invalid_agent_name" | "validation_error");
     let is_transfer = |kind: &str| matches!(kind, "transfer_target_not_found" | "transfer_not_allowed");
     wanted == got || (is_name(wanted) && is_name(got)) || (wanted == "agent_error" && is_transfer(got))
 }
 
-/// The expected spelling of a measured line, where they differ by the name of a class alone.
-fn spelled_as<'a>(wanted: &'a String, got: &str) -> Option<&'a String> {
-    let told_of_an_error = got.starts_with("cb:on_") || got.starts_with("plugin:");
+/// Returns the expected spelling of a measured line, if they differ only by the name of a class.
+fn spelling_of<'a>(wanted: &'a String, got: &str) -> Option<&'a String> {
+    let is_error_callback = got.starts_with("cb:on_") || got.starts_with("plugin:");
     let class = wanted.strip_prefix(got)?.strip_prefix(':')?;
     let is_class = class.starts_with(char::is_uppercase) && class.chars().all(char::is_alphanumeric);
-    (told_of_an_error && got.contains("_error") && is_class).then_some(wanted)
+    (is_error_callback && got.contains("_error") && is_class).then_some(wanted)
 }
 
-/// Whether an agent began more often than it ended: a branch that is cancelled may have come less far, down to not
-/// having begun at all, as the branches take turns in another way.
+/// Whether an agent began more often than it ended. A cancelled branch may have done less, or may
+/// not have begun, because branches take turns differently.
 fn is_cut_short(trace: &[String]) -> bool {
     let count = |kind: &str| trace.iter().filter(|line| line.starts_with(kind)).count();
     count("run:") > count("done:")
 }
 
-/// Who a line of a trace is about: an agent for `run:`, `done:`, `model:` and `cb:`, otherwise a tool or a plugin.
+/// Returns the subject of a line of a trace: an agent for `run:`, `done:`, `model:` and `cb:`,
+/// otherwise a tool or a plugin.
 fn subject(line: &str) -> String {
     let mut words = line.split(':');
     match words.next() {
@@ -205,7 +209,7 @@ fn subject(line: &str) -> String {
     }
 }
 
-/// JSON with sorted keys, since the order of keys is nobody's promise.
+/// Formats JSON with sorted keys, since the order of keys is not specified.
 fn json(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).map(|mut value| {
         value.sort_all_objects();
@@ -218,7 +222,7 @@ fn lines(events: &[EventView]) -> Vec<String> {
     events.iter().map(json).collect()
 }
 
-fn by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>> {
+fn group_by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>> {
     let mut groups = BTreeMap::new();
     for one in all {
         groups.entry(key(one)).or_insert_with(Vec::new).push(one.clone());
@@ -226,9 +230,10 @@ fn by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>>
     groups
 }
 
-/// The events of each branch. Ids of calls are numbered per branch, since branches may interleave freely.
+/// Groups the events by branch. Ids of calls are numbered per branch, since branches may interleave
+/// freely.
 fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
-    let mut groups = by(events, |event| event.branch.clone());
+    let mut groups = group_by(events, |event| event.branch.clone());
     for events in groups.values_mut() {
         let mut ids: Vec<String> = Vec::new();
         let mut number = |id: &mut String| {
@@ -253,11 +258,11 @@ fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
     groups
 }
 
-/// Both sides of each group, empty where a side has none.
+/// Joins the groups of both sides. A side without a group has an empty list.
 fn union<K: Ord + Clone, T: Clone>(
     one: &BTreeMap<K, Vec<T>>,
     other: &BTreeMap<K, Vec<T>>,
 ) -> BTreeMap<K, (Vec<T>, Vec<T>)> {
-    let of = |groups: &BTreeMap<K, Vec<T>>, key: &K| groups.get(key).cloned().unwrap_or_default();
-    one.keys().chain(other.keys()).map(|key| (key.clone(), (of(one, key), of(other, key)))).collect()
+    let group = |groups: &BTreeMap<K, Vec<T>>, key: &K| groups.get(key).cloned().unwrap_or_default();
+    one.keys().chain(other.keys()).map(|key| (key.clone(), (group(one, key), group(other, key)))).collect()
 }

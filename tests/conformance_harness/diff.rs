@@ -2,25 +2,26 @@
 
 use std::fmt::Write;
 
-/// What differs, collected over the parts of a case.
+/// The differences of all parts of a case.
 #[derive(Debug, Default)]
 pub struct Diff(String);
 
 impl Diff {
-    /// Says something.
+    /// Adds a note.
     pub fn note(&mut self, text: String) {
         self.0.push_str(&text);
         self.0.push('\n');
     }
 
-    /// Two values that should be the same.
-    pub fn unless(&mut self, same: bool, what: &str, wanted: &str, got: &str) {
+    /// Adds a difference unless the values are the same.
+    pub fn compare(&mut self, same: bool, what: &str, wanted: &str, got: &str) {
         if !same {
             self.note(format!("{what}\n  - {wanted}\n  + {got}"));
         }
     }
 
-    /// Two lists that should be the same: lines of the first alone begin with `-`, of the second alone with `+`.
+    /// Adds the difference of two lists: lines only in the first list begin with `-`, lines only in
+    /// the second with `+`.
     pub fn lists(&mut self, what: &str, wanted: &[String], got: &[String]) {
         if wanted == got {
             return;
@@ -43,13 +44,13 @@ impl Diff {
         }
     }
 
-    /// All of it; `None` when nothing differs.
+    /// Returns all differences, or `None`.
     pub fn finish(self) -> Option<String> {
         (!self.0.is_empty()).then_some(self.0)
     }
 }
 
-/// How many lines the rests of both lists have in common, from each place on.
+/// Returns the number of common lines of both lists from each place on.
 fn common(one: &[String], other: &[String]) -> Vec<Vec<usize>> {
     let mut table = vec![vec![0; other.len() + 1]; one.len() + 1];
     for at in (0..one.len()).rev() {

@@ -1,10 +1,10 @@
-//! A case as it is written in its file. A field that is not known here is an error, so that nothing is passed over.
+//! The format of a case file. An unknown field is an error, so that no field is ignored.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Input and expectations.
+/// The input and the expectations of a case.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -53,7 +53,7 @@ impl Case {
     /// Reads a case.
     ///
     /// # Errors
-    /// When the text is no case of this format.
+    /// The text is not a case of this format.
     pub fn parse(text: &str) -> Result<Self, String> {
         let case: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match case.format {
@@ -63,16 +63,16 @@ impl Case {
     }
 }
 
-/// What of the expectation is compared.
+/// The compared part of an expectation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compare {
     /// All events in their order.
     #[default]
     Exact,
-    /// The order within each branch, and that of the events without one.
+    /// The order within each branch, and the order of the events without a branch.
     PerBranch,
-    /// The kind of the error alone.
+    /// Only the kind of the error.
     None,
 }
 
@@ -121,7 +121,7 @@ pub enum StreamingMode {
     None,
 }
 
-/// A plugin: its name, and what it does at which hook.
+/// A plugin: its name, and its actions at each hook.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
 pub struct PluginDef {
@@ -138,7 +138,7 @@ impl TryFrom<Map<String, Value>> for PluginDef {
     }
 }
 
-/// Where a callback or a plugin is asked.
+/// The place at which a callback or a plugin is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hook {
@@ -157,7 +157,7 @@ pub enum Hook {
 }
 
 impl Hook {
-    /// As it is written in a case and in a trace.
+    /// Returns the name in cases and in traces.
     pub fn name(self) -> &'static str {
         match self {
             Self::OnUserMessage => "on_user_message",
@@ -176,7 +176,7 @@ impl Hook {
     }
 }
 
-/// What a callback does: in this order.
+/// The actions of a callback, in this order.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookDef {
@@ -193,18 +193,18 @@ pub struct HookDef {
     pub set_args: Map<String, Value>,
     #[serde(default)]
     pub raise: Option<String>,
-    /// Text for callbacks of agents and models, an object for those of tools.
+    /// Text for callbacks of agents and models, an object for callbacks of tools.
     #[serde(default, rename = "return", alias = "return_text")]
     pub returns: Option<Value>,
 }
 
 impl HookDef {
-    /// The text that it returns.
+    /// Returns the text that the callback returns.
     pub fn text(&self) -> Option<&str> {
         self.returns.as_ref().and_then(Value::as_str)
     }
 
-    /// The object that it returns.
+    /// Returns the object that the callback returns.
     pub fn object(&self) -> Option<&Map<String, Value>> {
         self.returns.as_ref().and_then(Value::as_object)
     }

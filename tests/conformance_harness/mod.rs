@@ -1,6 +1,7 @@
-//! Runs cases of google-adk's behaviour against this project: what a case says is built with the public builders, run by
-//! a `Runner` under virtual time, and compared with what the case expects. Nothing of it knows the id of a case, except
-//! where the format itself names a family (`tpl-`).
+//! Runs cases of google-adk's behaviour against this project: the harness builds a case with the
+//! public builders, runs it with a `Runner` in virtual time, and compares the result with the
+//! expectation. The harness does not depend on the ids of cases, except for the family `tpl-` of
+//! the format.
 
 pub mod agents;
 pub mod callbacks;

@@ -1,4 +1,4 @@
-//! A model that answers an agent's calls with the replies of its script, in order.
+//! A model that replies to an agent's calls with the replies of its script, in order.
 
 use super::agents::{CallDef, Llm, OnExhausted, ReplyDef};
 use super::recorder::Recorder;
@@ -38,7 +38,7 @@ impl Model for ScriptedReplies {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        self.recorder.asked(&request);
+        self.recorder.record_request(&request);
         let Some(reply) = self.reply() else {
             let error = ModelError::new(ModelErrorKind::Other, "the script has no more replies");
             return Box::pin(stream::iter([Err(error)]));
@@ -78,7 +78,7 @@ fn response(reply: &ReplyDef) -> ModelResponse {
     let mut response = ModelResponse::new(Content::new(Role::Model, parts));
     response.error_code.clone_from(&reply.error_code);
     response.error_message.clone_from(&reply.error_message);
-    // The spelling is ADK's, so it is read as ADK's JSON is.
+    // The case uses ADK's spelling, so it is parsed like ADK's JSON.
     response.finish_reason = reply.finish_reason.clone().map(|reason| {
         serde_json::from_value(Value::String(reason.clone())).unwrap_or(FinishReason::Other(reason))
     });

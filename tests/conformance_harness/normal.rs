@@ -1,16 +1,16 @@
-//! Measured things in the form of the expected ones.
+//! Converts measured values to the form of the expected values.
 
 use super::views::{ActionsView, CallView, ContentView, EventView, PartView, ResponseView};
 use adk::session::StateMap;
 use adk::{Content, Event, LOOP_ITERATION_KEY, Part, Role, StateDelta};
 use serde_json::{Map, Value};
 
-/// The ids of calls, by their first appearance: `fc-1`, `fc-2`.
+/// The ids of calls, numbered by first appearance: `fc-1`, `fc-2`.
 #[derive(Debug, Default)]
 pub struct Ids(Vec<String>);
 
 impl Ids {
-    fn normal(&mut self, id: &str) -> Option<String> {
+    fn normal_id(&mut self, id: &str) -> Option<String> {
         if id.is_empty() {
             return None;
         }
@@ -22,14 +22,14 @@ impl Ids {
         Some(format!("fc-{}", place + 1))
     }
 
-    /// The id that is called `fc-1` in the case; an id that has not appeared is taken as it is.
+    /// Returns the real id of `fc-1`. An id that has not appeared is returned unchanged.
     pub fn real(&self, normal: &str) -> String {
         let place = normal.strip_prefix("fc-").and_then(|place| place.parse::<usize>().ok());
         let known = place.and_then(|place| self.0.get(place.checked_sub(1)?));
         known.map_or_else(|| normal.to_owned(), Clone::clone)
     }
 
-    /// An event without what varies.
+    /// Returns an event without the values that vary.
     pub fn event(&mut self, event: &Event) -> EventView {
         let content = event.content.as_ref().map(|content| self.content(content));
         let mut view = EventView {
@@ -42,7 +42,7 @@ impl Ids {
             ..EventView::default()
         };
         view.long_running_tool_ids =
-            event.long_running_tool_ids().iter().filter_map(|id| self.normal(id)).collect();
+            event.long_running_tool_ids().iter().filter_map(|id| self.normal_id(id)).collect();
         if let Some(details) = event.details.as_deref() {
             view.error_code.clone_from(&details.error_code);
             view.error_message.clone_from(&details.error_message);
@@ -72,15 +72,15 @@ impl Ids {
                 view.thought = true;
             }
             Part::FunctionCall(call) => {
-                let (id, name, args) = (self.normal(&call.id), call.name.clone(), call.args.clone());
+                let (id, name, args) = (self.normal_id(&call.id), call.name.clone(), call.args.clone());
                 view.function_call = Some(CallView { id, name, args });
             }
             Part::FunctionResponse(answer) => {
                 let (id, name, response) =
-                    (self.normal(&answer.id), answer.name.clone(), answer.response.clone());
+                    (self.normal_id(&answer.id), answer.name.clone(), answer.response.clone());
                 view.function_response = Some(ResponseView { id, name, response });
             }
-            // No case has one, so it equals nothing that is expected.
+            // No case has such a part, so it differs from all expected parts.
             other => view.text = Some(format!("(a part that no case has: {other:?})")),
         }
         view
@@ -104,12 +104,12 @@ fn delta(delta: &StateDelta) -> Map<String, Value> {
     visible(delta.iter().map(|(key, value)| (&**key, &**value)))
 }
 
-/// The state of a session.
+/// Returns the state of a session.
 pub fn state(state: &StateMap) -> Map<String, Value> {
     visible(state.iter().map(|(key, value)| (&**key, &**value)))
 }
 
-/// Keys that begin with `_adk` are the framework's own.
+/// Skips keys that begin with `_adk`, which belong to the framework.
 fn visible<'a>(pairs: impl Iterator<Item = (&'a str, &'a Value)>) -> Map<String, Value> {
     let pairs = pairs.filter(|(key, _)| !key.starts_with("_adk"));
     pairs.map(|(key, value)| (key.to_owned(), value.clone())).collect()

@@ -1,10 +1,10 @@
-//! What a model was asked, as an outline: who said, called or got what.
+//! An outline of a model request: the texts, calls and results with their authors.
 
 use super::views::{Call, Called, Line, RequestView, Response, Returned, Said, Text};
 use adk::model::ModelRequest;
 use adk::{Content, Part, Role};
 
-/// A request of an agent, which is its `call`th of the case, counted from 0.
+/// Returns the outline of a request. `call` is the number of the request in the case, from 0.
 pub fn request(request: &ModelRequest, call: usize) -> RequestView {
     let agent = request.info.agent.to_string();
     let mut view = RequestView::new(agent, call, request.system_instruction.clone());
@@ -21,7 +21,7 @@ fn lines(content: &Content) -> Vec<Line> {
     };
     let reported = content.role == Role::User
         && content.parts.first().and_then(Part::as_text).is_some_and(|text| text.starts_with("For context:"));
-    // The first part of a report says that it is one.
+    // The first part of a report marks it as a report.
     let parts = content.parts.iter().skip(usize::from(reported));
     parts
         .map(|part| match part {
@@ -43,8 +43,8 @@ fn plain(role: &str, text: String) -> Line {
     Line::Text(Text { role: role.to_owned(), text })
 }
 
-/// What another agent did: `[NAME] said:`, `[NAME] called tool ...` or `[NAME] ... tool returned result:`, and then a
-/// quotation between markers.
+/// Parses a report on another agent: `[NAME] said:`, `[NAME] called tool ...` or `[NAME] ... tool
+/// returned result:`, followed by a quotation between markers.
 fn report(text: &str) -> Option<Line> {
     let (head, quoted) = text.split_once('\n')?;
     let (from, what) = head.strip_prefix('[')?.split_once("] ")?;

@@ -18,7 +18,7 @@ impl Scripted {
         Self { def: def.clone(), recorder }
     }
 
-    /// What it does at a hook, when it does anything there. `about` stands behind the hook in the trace.
+    /// Returns the actions at a hook, if there are any. The trace shows `about` after the hook.
     fn at(&self, hook: Hook, about: Option<&str>, cx: &mut CallbackContext) -> Result<Option<&HookDef>> {
         let Some(def) = self.def.hooks.get(&hook) else { return Ok(None) };
         let about = about.map_or(String::new(), |about| format!(":{about}"));
@@ -56,7 +56,7 @@ impl Plugin for Scripted {
     }
 
     async fn on_event(&self, cx: &mut CallbackContext, event: &Event) -> Result<Option<Event>> {
-        // Who emits it is its author where it names none.
+        // The author of an event without an author is the agent that emits it.
         let author =
             if event.author.is_empty() { cx.agent_name().to_owned() } else { event.author.to_string() };
         let content = self.at(Hook::OnEvent, Some(&author), cx)?.and_then(HookDef::content);

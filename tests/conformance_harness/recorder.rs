@@ -1,4 +1,4 @@
-//! What happens in a case, in the order in which it happens.
+//! Records the trace and the requests of a case in their order.
 
 use super::outline;
 use super::views::RequestView;
@@ -6,7 +6,7 @@ use adk::model::ModelRequest;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Shared by everything that a case scripts.
+/// The recorder that all scripted parts of a case share.
 #[derive(Debug, Default)]
 pub struct Recorder(Mutex<Recorded>);
 
@@ -27,8 +27,8 @@ impl Recorder {
         self.open().trace.push(line);
     }
 
-    /// A model is asked.
-    pub fn asked(&self, request: &ModelRequest) {
+    /// Records a model request.
+    pub fn record_request(&self, request: &ModelRequest) {
         let mut recorded = self.open();
         let agent = request.info.agent.to_string();
         let calls = recorded.calls.entry(agent.clone()).or_default();
@@ -38,7 +38,7 @@ impl Recorder {
         recorded.trace.push(format!("model:{agent}"));
     }
 
-    /// All of it; what is recorded afterwards begins anew.
+    /// Returns all records, and clears the recorder.
     pub fn take(&self) -> (Vec<String>, Vec<RequestView>) {
         let recorded = std::mem::take(&mut *self.open());
         (recorded.trace, recorded.requests)

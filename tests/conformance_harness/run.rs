@@ -1,4 +1,5 @@
-//! Runs a case: builds its tree, replays its turns under virtual time, and measures what an expectation speaks of.
+//! Runs a case: builds its tree, replays its turns in virtual time, and measures the values that an
+//! expectation contains.
 
 use super::format::{Case, RunDef, StreamingMode};
 use super::normal::{self, Ids};
@@ -21,13 +22,14 @@ const APP: &str = "conformance";
 const USER: &str = "user_1";
 const SESSION: &str = "s1";
 
-/// Virtual time after which a run counts as stuck: when nothing else can happen, the clock jumps there at once.
+/// The virtual time after which a run counts as stuck: the paused clock jumps there when nothing
+/// else can happen.
 const STUCK: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a case did.
+/// The measured result of a case.
 #[derive(Debug, Default)]
 pub struct Measured {
-    /// The tree was not built.
+    /// The builder refused the tree.
     pub refused: Option<Refused>,
     pub runs: Vec<RunView>,
     /// The events of session `s1` at the end.
@@ -47,7 +49,7 @@ impl Measured {
             || self.runs.first().is_some_and(by_run)
     }
 
-    /// What became of it, in a few words.
+    /// Describes the result in a few words.
     pub fn fate(&self) -> String {
         let error = self.runs.iter().find_map(|run| run.error.as_ref()?.message.clone());
         match (&self.refused, error) {
@@ -58,10 +60,10 @@ impl Measured {
     }
 }
 
-/// Runs a case in a runtime of its own whose clock is paused.
+/// Runs a case in its own runtime with a paused clock.
 ///
 /// # Errors
-/// When the case asks for something that cannot be done at all.
+/// The case requests something impossible.
 pub fn measure(case: &Case) -> Result<Measured, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.map_err(text)?.block_on(run(case))
@@ -89,7 +91,7 @@ async fn run(case: &Case) -> Result<Measured, String> {
     Ok(measured)
 }
 
-/// Where a case runs.
+/// The environment of a running case.
 struct Stage {
     runner: Runner,
     /// The latest run.
@@ -125,11 +127,11 @@ impl Stage {
         Ok(Self { runner, latest: Mutex::default(), names: case.root.names() })
     }
 
-    /// Answers a call that runs on.
+    /// Answers a long-running call.
     async fn answer(&self, call: &str, response: &Map<String, Value>) -> Result<(), String> {
         let waiting = self.runner.waiting().await.map_err(text)?;
         let wait = waiting.iter().find(|waiting| waiting.call_id.as_deref() == Some(call));
-        let wait = wait.ok_or_else(|| format!("nobody waits for the answer to call `{call}`"))?;
+        let wait = wait.ok_or_else(|| format!("no run waits for the answer to call `{call}`"))?;
         self.runner.answer(&wait.id, response).await.map_err(text)
     }
 
@@ -161,7 +163,8 @@ impl Stage {
             let next = tokio::time::timeout(STUCK, stream.next()).await;
             match next.map_err(|_| "the run is stuck: nothing can happen any more".to_owned())? {
                 None => break Ok(()),
-                // A stream of ours begins with what the user said, one of the reference with the answer.
+                // A stream of this project begins with the user's message, a stream of the
+                // reference with the reply.
                 Some(Ok(event)) if first && event.author == "user" => {
                     *self.latest.lock().map_err(text)? = Some(event.invocation_id);
                 }
@@ -171,7 +174,7 @@ impl Stage {
             first = false;
         };
         drop(stream);
-        view.error = ended.err().map(|error| self.told(&error, &view));
+        view.error = ended.err().map(|error| self.error_view(&error, &view));
         let session = session.open().await.map_err(text)?;
         view.state_after = normal::state(&session.state());
         view.persisted_count = session.len();
@@ -180,22 +183,22 @@ impl Stage {
 }
 
 impl Stage {
-    /// An error of a run that came to these events.
-    fn told(&self, error: &Error, view: &RunView) -> ErrorView {
+    /// Converts the error of a run with these events.
+    fn error_view(&self, error: &Error, view: &RunView) -> ErrorView {
         let asked = |event: &EventView| event.actions.transfer_to_agent.clone();
         let target = view.events.iter().rev().find_map(asked);
-        told(error, target.is_some_and(|target| self.names.contains(&target)))
+        to_view(error, target.is_some_and(|target| self.names.contains(&target)))
     }
 }
 
-/// A live run of a case is one in which nobody says anything.
+/// Returns a closed queue: in a live run of a case, the user says nothing.
 fn closed_queue() -> LiveQueue {
     let queue = LiveQueue::new();
     queue.close();
     queue
 }
 
-/// What the user says in a turn.
+/// Returns the user's message of a turn.
 fn content(turn: &RunDef, ids: &Ids) -> Content {
     match (&turn.message, &turn.function_response) {
         (_, Some(answer)) => {
@@ -207,14 +210,15 @@ fn content(turn: &RunDef, ids: &Ids) -> Content {
     }
 }
 
-/// An error in the words of the cases.
-fn told(error: &Error, is_known: bool) -> ErrorView {
+/// Converts an error to the kinds of the cases.
+fn to_view(error: &Error, is_known: bool) -> ErrorView {
     let kind = match error.kind() {
         ErrorKind::KeyMissing => "missing_state_key",
         ErrorKind::ArtifactMissing => "missing_artifact",
         ErrorKind::NoArtifactStore => "no_artifact_service",
         ErrorKind::LlmCallsExceeded => "llm_calls_exceeded",
-        // One kind of ours is two of the reference: whether the tree holds an agent of that name.
+        // One kind of this project is two kinds in the reference, depending on whether the tree has
+        // an agent with the name.
         ErrorKind::Transfer if is_known => "transfer_not_allowed",
         ErrorKind::Transfer => "transfer_target_not_found",
         ErrorKind::OutputInvalid => "validation_error",

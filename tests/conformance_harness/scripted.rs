@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub struct Scripted {
-    /// Leaked, since a description borrows from what it describes. A process of tests ends soon.
+    /// The description is leaked, since it borrows from the agent. A test process is short.
     meta: &'static AgentMeta<'static>,
     script: Script,
     next: AtomicUsize,
@@ -20,7 +20,7 @@ impl Scripted {
     pub fn new(agent: &Agent, script: &Script, recorder: Arc<Recorder>) -> Self {
         let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
         let (name, description) = (leak(&agent.common.name), leak(&agent.common.description));
-        // Each agent of a case is a definition of its own, whatever its name.
+        // Each agent of a case is its own definition, even if names are equal.
         static DEFINITIONS: AtomicUsize = AtomicUsize::new(0);
         let number = DEFINITIONS.fetch_add(1, Ordering::Relaxed);
         let definition = leak(&format!("conformance::scripted_{number}"));

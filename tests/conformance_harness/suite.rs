@@ -1,4 +1,4 @@
-//! The cases of a folder, and the verdict over each.
+//! [`Suite`]: the cases of a folder, and their evaluation.
 
 use super::compare::Comparison;
 use super::format::Case;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Where the cases are, unless the environment names another folder.
+/// The folder of the cases, unless the environment names another folder.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
 
 /// A folder of cases.
@@ -18,37 +18,37 @@ pub struct Suite {
     pub ours: Ours,
 }
 
-/// A case with the name under which its result is told. A file that is no case is a failure of that name.
+/// A case with the name of its test. A file that is not a case is a failure under that name.
 pub struct Named {
     pub name: String,
     pub case: Result<Case, String>,
 }
 
-/// `meta/ours.json`: what this project does otherwise on purpose.
+/// `meta/ours.json`: the intended differences of this project.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ours {
-    /// Case id -> the check that refuses its tree.
+    /// Case id -> the check that rejects its tree.
     #[serde(default)]
     pub rejects: BTreeMap<String, String>,
-    /// Case id -> the rendered instruction, where values are written as JSON.
+    /// Case id -> the rendered instruction, for values that are written as JSON.
     #[serde(default)]
     pub renders: BTreeMap<String, String>,
 }
 
 impl Suite {
-    /// The folder that `ADK_CONFORMANCE` names, otherwise that of this package.
+    /// Loads the folder that `ADK_CONFORMANCE` names, otherwise the folder of this package.
     ///
     /// # Errors
-    /// When the folder cannot be read, or holds no case.
+    /// The folder cannot be read, or contains no case.
     pub fn load() -> Result<Self, String> {
         Self::read(&env::var_os("ADK_CONFORMANCE").map_or_else(|| PathBuf::from(FOLDER), PathBuf::from))
     }
 
-    /// Every `*.json` of a folder, with its `meta/ours.json`.
+    /// Reads every `*.json` of a folder, and its `meta/ours.json`.
     ///
     /// # Errors
-    /// When the folder cannot be read, or holds no case.
+    /// The folder cannot be read, or contains no case.
     pub fn read(folder: &Path) -> Result<Self, String> {
         let wrong = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let mut files = Vec::new();
@@ -94,7 +94,7 @@ impl Ours {
     /// Runs a case and compares it.
     ///
     /// # Errors
-    /// What differs.
+    /// The differences between the expectation and the result.
     pub fn judge(&self, case: &Case) -> Result<(), String> {
         let expected = Expect::all(case)?;
         let measured = run::measure(case)?;

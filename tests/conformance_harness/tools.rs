@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The JSON schema of a type, which is a name or a schema already.
+/// Returns the JSON schema of a type, which is a type name or a schema.
 pub fn schema(ty: &Value) -> Value {
     match ty.as_str() {
         Some(name) => json!({"type": json_type(name)}),
@@ -17,7 +17,7 @@ pub fn schema(ty: &Value) -> Value {
     }
 }
 
-/// JSON's name of a type, for those who write Python's.
+/// Returns JSON's name of a type that may have Python's name.
 fn json_type(name: &str) -> &str {
     match name {
         "str" => "string",
@@ -30,7 +30,7 @@ fn json_type(name: &str) -> &str {
     }
 }
 
-/// The schema of the arguments: those without a default are required.
+/// Returns the schema of the arguments. Arguments without a default are required.
 pub fn parameters(params: &[ParamDef]) -> Value {
     let property = |param: &ParamDef| {
         let mut property = json!({"type": json_type(&param.ty)});
@@ -45,9 +45,9 @@ pub fn parameters(params: &[ParamDef]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// A tool whose declaration is known at run time only.
+/// A tool whose declaration is known only at run time.
 pub struct ScriptedTool {
-    /// Leaked, since a description borrows from what it describes.
+    /// The description is leaked, since it borrows from the tool.
     meta: &'static ToolMeta<'static>,
     declaration: ToolDeclaration,
     def: Arc<FunctionDef>,
@@ -91,15 +91,15 @@ impl DynTool for ScriptedTool {
             }
         }
         if !missing.is_empty() {
-            let text = lacks(&self.def.name, &missing);
+            let text = missing_arguments(&self.def.name, &missing);
             return Box::pin(std::future::ready(Err(ToolError::argument(text))));
         }
         Box::pin(act(self.def.clone(), self.recorder.clone(), args, cx))
     }
 }
 
-/// What a function tool of the reference says of a call without its mandatory arguments.
-fn lacks(name: &str, missing: &[&str]) -> String {
+/// Returns the reference's message for a call without mandatory arguments.
+fn missing_arguments(name: &str, missing: &[&str]) -> String {
     format!(
         "Invoking `{name}()` failed as the following mandatory input parameters are not present:\n{}\nYou could retry \
          calling this tool, but it is IMPORTANT for you to provide all the mandatory parameters.",
@@ -107,10 +107,10 @@ fn lacks(name: &str, missing: &[&str]) -> String {
     )
 }
 
-/// Does what the script says; what it returns.
+/// Executes the script, and returns the result of the tool.
 ///
 /// # Errors
-/// That of a `raise`.
+/// The error of a `raise`.
 pub async fn act(
     def: Arc<FunctionDef>,
     recorder: Arc<Recorder>,
@@ -147,7 +147,7 @@ pub async fn act(
     Ok(Value::Null)
 }
 
-/// Integers give an integer, as in the reference.
+/// Sums numbers. The sum of integers is an integer, as in the reference.
 fn sum(values: impl Iterator<Item = Value> + Clone) -> Value {
     match values.clone().map(|value| value.as_i64()).sum::<Option<i64>>() {
         Some(sum) => sum.into(),

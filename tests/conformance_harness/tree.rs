@@ -1,4 +1,4 @@
-//! The tree of a case, made with the public builders.
+//! The tree of a case, built with the public builders.
 
 use super::agents::{Agent, AgentDef, IncludeDef, Kind, Llm, ToolDef};
 use super::callbacks::{self, around};
@@ -20,18 +20,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What became of a tree.
+/// The result of a build.
 pub enum Built {
     Tree(Arc<dyn DynAgent>),
     Refused(Refused),
 }
 
-/// Why a tree was not built.
+/// The reason why a tree was not built.
 #[derive(Debug)]
 pub struct Refused {
-    /// The checks that refused it.
+    /// The checks that rejected the tree.
     checks: Vec<String>,
-    /// The kind of error, as the cases call it.
+    /// The kind of the error, as named in the cases.
     pub kind: String,
     message: String,
 }
@@ -48,7 +48,7 @@ impl Refused {
         Self { checks, kind: kind.to_owned(), message: error.to_string() }
     }
 
-    /// Whether this check refused it.
+    /// Whether this check rejected the tree.
     pub fn has(&self, check: &str) -> bool {
         self.checks.iter().any(|found| found == check)
     }
@@ -60,17 +60,18 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The check that a message begins with.
+/// Returns the check at the beginning of a message.
 pub fn check_of(message: &str) -> Option<&str> {
     let check = message.split(':').next()?;
     let is_check = check.contains('-') && check.chars().all(|c| c == '-' || c.is_ascii_lowercase());
     is_check.then_some(check)
 }
 
-/// Builds the tree of a case. The flow of its keys is not checked: the case knows what its session holds.
+/// Builds the tree of a case. The flow of keys is not checked, because the case defines the keys of
+/// its session.
 ///
 /// # Errors
-/// When the case refers to what is not there.
+/// The case refers to an unknown agent.
 pub fn build(root: &AgentDef, recorder: &Arc<Recorder>) -> Result<Built, String> {
     let mut maker = Maker { recorder, made: HashMap::new() };
     let AgentDef::Agent(root) = root else { return Err("the root refers to another agent".to_owned()) };
@@ -95,7 +96,7 @@ fn shared(agent: impl DynAgent + 'static) -> Arc<dyn DynAgent> {
 
 struct Maker<'a> {
     recorder: &'a Arc<Recorder>,
-    /// By name, for references to the same instance.
+    /// The built agents by name, for references to the same instance.
     made: HashMap<String, SubAgent>,
 }
 
@@ -130,7 +131,7 @@ impl Maker<'_> {
         })
     }
 
-    /// An agent as a tool is the root of a tree of its own.
+    /// Builds an agent as a tool, which is the root of its own tree.
     fn tool(&mut self, def: &AgentDef) -> Result<Arc<dyn DynAgent>, String> {
         match build(def, self.recorder)? {
             Built::Tree(tree) => Ok(tree),
@@ -155,7 +156,7 @@ impl Maker<'_> {
         let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
         let builder = around!(builder, &agent.common, self.recorder);
         Ok(match max {
-            // A number that is no number of rounds is refused as 0 is.
+            // An invalid number of rounds is rejected like 0.
             Some(max) => builder.max_iterations(u32::try_from(max).unwrap_or(0)),
             None => builder,
         })
@@ -193,11 +194,15 @@ impl Maker<'_> {
                 ToolDef::Agent(def) => builder.tool(AgentTool::shared(self.tool(def)?)),
             };
         }
-        Ok(callbacks::inside(around!(builder, &agent.common, self.recorder), &agent.common, self.recorder))
+        Ok(callbacks::add_call_callbacks(
+            around!(builder, &agent.common, self.recorder),
+            &agent.common,
+            self.recorder,
+        ))
     }
 }
 
-/// The schema of an object whose fields are all required.
+/// Returns the schema of an object whose fields are all required.
 fn object(fields: &Map<String, Value>) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|(name, ty)| (name.clone(), tools::schema(ty))).collect();

@@ -1,16 +1,18 @@
-//! What is compared: the expected and the measured side in one form, without what varies from run to run.
+//! The compared values: expected and measured values in one form, without values that vary from run
+//! to run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What is expected of a case; the same form holds what was measured.
+/// The expectation of a case; the same form holds the measured values.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     #[serde(default)]
     pub construct_error: Option<ErrorView>,
-    /// Texts of the reference. What it warns of is refused here, so what is compared is whether there are any.
+    /// Warnings of the reference. This project rejects such trees, so only the existence of
+    /// warnings is compared.
     #[serde(default)]
     pub construct_warnings: Option<Vec<String>>,
     #[serde(default)]
@@ -34,7 +36,7 @@ pub struct RunView {
     pub stopped_by_consumer: bool,
 }
 
-/// An error. Class and message are those of the reference's language: its kind is what is compared.
+/// An error. Class and message belong to the reference's language, so only the kind is compared.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorView {
@@ -72,7 +74,7 @@ pub struct EventView {
     pub adk2: Optional,
 }
 
-/// Something that is read and compares equal to everything.
+/// A value that is read and equals every other value.
 #[derive(Clone, Debug, Default)]
 pub struct Optional;
 
@@ -152,8 +154,9 @@ impl ActionsView {
     }
 }
 
-/// What a model was asked. The wording of prompts and of rewritten history is that of a version of the reference: the
-/// outline is what is compared, and the rendered instruction where the case is about templates.
+/// A model request. The wording of prompts and of rewritten history belongs to a version of the
+/// reference, so the outline is compared; the rendered instruction is compared only in cases about
+/// templates.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestView {
@@ -169,7 +172,7 @@ pub struct RequestView {
     pub response_schema: bool,
 }
 
-/// Who said, called or got what.
+/// A text, a call or a result, with its author.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Line {
@@ -203,8 +206,8 @@ impl RequestView {
         Self { agent, call, system_instruction, wording: Optional, outline, tools, response_schema: false }
     }
 
-    /// The agent's own instruction as it was filled: what stands before the first blank line. Who the agent is comes
-    /// behind that, in the words of a version.
+    /// Returns the agent's own instruction as rendered: the text before the first blank line. The
+    /// framework's text about the agent follows it.
     pub fn rendered(&self) -> &str {
         let first = self.system_instruction.split("\n\n").next().unwrap_or_default();
         if first.starts_with("You are an agent.") { "" } else { first }
@@ -212,30 +215,32 @@ impl RequestView {
 }
 
 impl Expect {
-    /// What the case expects as it is written: first the newest reference, then those that behave otherwise.
-    pub fn written(case: &super::format::Case) -> Vec<(String, Map<String, Value>)> {
+    /// Returns the expectations as written: first the newest reference, then the references with
+    /// other behaviour.
+    pub fn raw_expectations(case: &super::format::Case) -> Vec<(String, Map<String, Value>)> {
         let name = case.generated_with.as_deref().unwrap_or("the expectation");
         let newest = (name.to_owned(), case.expect.clone());
         let older = case.variants.iter();
-        let older = older.map(|(name, variant)| (name.clone(), overlaid(&case.expect, variant)));
+        let older = older.map(|(name, variant)| (name.clone(), apply_variant(&case.expect, variant)));
         std::iter::once(newest).chain(older).collect()
     }
 
-    /// The same, read.
+    /// Parses the expectations.
     ///
     /// # Errors
-    /// When an expectation has a field that is not known here.
+    /// An expectation has an unknown field.
     pub fn all(case: &super::format::Case) -> Result<Vec<(String, Self)>, String> {
         let read = |(name, fields): (String, Map<String, Value>)| {
             let expect = serde_json::from_value(Value::Object(fields));
             expect.map(|expect| (name.clone(), expect)).map_err(|error| format!("{name}: {error}"))
         };
-        Self::written(case).into_iter().map(read).collect()
+        Self::raw_expectations(case).into_iter().map(read).collect()
     }
 }
 
-/// A variant gives what differs. A tree that cannot be built has nothing else, and one that has runs was built.
-fn overlaid(expect: &Map<String, Value>, variant: &Map<String, Value>) -> Map<String, Value> {
+/// Applies a variant, which contains only the differences. A tree that cannot be built has no runs,
+/// and an expectation with runs has a tree.
+fn apply_variant(expect: &Map<String, Value>, variant: &Map<String, Value>) -> Map<String, Value> {
     if variant.get("construct_error").is_some_and(|error| !error.is_null()) {
         return variant.clone();
     }

@@ -1,10 +1,10 @@
-//! Names and texts that mean something to a program that draws.
+//! Names and texts that have a meaning for a drawing program.
 
 use crate::random_spec::{Random, leak};
 use adk::spec::{InputSpec, Over, Renames, Spec, Step, StepKind};
 use adk::{AgentKind, AgentMeta, KeySpec};
 
-/// A text, and what a picture has to show.
+/// Texts, each with the text that a picture must show.
 const TEXTS: &[(&str, &str)] = &[
     ("end", "end"),
     ("subgraph", "subgraph"),
@@ -75,7 +75,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("مرحبا", "مرحبا"),
 ];
 
-/// An agent for each text, and what the boxes have to show.
+/// Returns an agent for each text, and the texts that the boxes must show.
 pub(crate) fn names() -> (Spec<'static>, Vec<&'static str>) {
     let step = |(at, (name, _)): (usize, &(&'static str, _))| {
         let kinds = [AgentKind::Llm, AgentKind::Function, AgentKind::Custom, AgentKind::Workflow];
@@ -86,7 +86,7 @@ pub(crate) fn names() -> (Spec<'static>, Vec<&'static str>) {
     (Spec::new("names", "", leak(steps)), TEXTS.iter().map(|(_, shown)| *shown).collect())
 }
 
-/// Each text in every place where one may stand, and nowhere else than there.
+/// Returns a workflow with the texts in every place that may hold one.
 pub(crate) fn texts() -> Spec<'static> {
     let mut steps = Vec::new();
     for &(text, _) in TEXTS {
@@ -118,7 +118,7 @@ pub(crate) fn texts() -> Spec<'static> {
     Spec::new("\"} ]; %%{\n", "<b>", leak(steps)).inputs(leak(inputs)).outputs(leak(keys))
 }
 
-/// One of the texts, alone, before or behind another.
+/// Returns one of the texts, optionally before or after another text.
 pub(crate) fn text(random: &mut Random, word: &str, number: u32) -> String {
     let mut any = || TEXTS[random.below(TEXTS.len() as u64) as usize].0;
     match (any(), any(), number % 3) {

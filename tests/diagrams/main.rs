@@ -1,4 +1,5 @@
-//! What `SPEC.mermaid()` and `SPEC.dot()` write is read and drawn by the real Mermaid and the real Graphviz.
+//! Tests that the real Mermaid and the real Graphviz read and draw the output of `SPEC.mermaid()`
+//! and `SPEC.dot()`.
 //!
 //! ```text
 //! tests/peers/run-diagrams.sh cargo test --test diagrams -- --ignored
@@ -32,14 +33,14 @@ use random_spec::{Grow, leak};
 fn the_readme_shows_the_diagram_of_its_workflow() {
     let readme = include_str!("../../README.md");
     let (_, behind) = readme.split_once("```mermaid\n").expect("the README has a diagram");
-    let (shown, _) = behind.split_once("```").expect("it ends");
+    let (shown, _) = behind.split_once("```").expect("the block has an end");
     assert_eq!(shown, iterative_writing::IterativeWriting::SPEC.mermaid());
     assert_eq!(iterative_writing::IterativeWriting::SPEC.bounds().model_calls, None);
 }
 
 #[test]
 #[ignore = "needs the programs that tests/peers/run-diagrams.sh installs"]
-fn the_real_programs_read_what_is_written() {
+fn the_real_programs_read_the_diagrams() {
     let mut folder = Folder::new();
     for spec in [
         iterative_writing::IterativeWriting::SPEC,
@@ -66,7 +67,7 @@ fn the_real_programs_read_what_is_written() {
         }
     }
     folder.parse("long", &Spec::new("long", "", steps(3_000)));
-    folder.parse("deep", &Spec::new("deep", "", nested(128)));
+    folder.parse("deep", &Spec::new("deep", "", nested_loops(128)));
     folder.parse("workflows", &Spec::new("workflows", "", workflows(50)));
     peers::mermaid(&folder);
     peers::graphviz(&folder);
@@ -79,8 +80,8 @@ fn steps(count: usize) -> &'static [Step<'static>] {
     leak((0..count).map(step).collect::<Vec<_>>())
 }
 
-/// Loops in loops, as many as the language allows.
-fn nested(depth: usize) -> &'static [Step<'static>] {
+/// Returns nested loops, at the maximum depth of the language.
+fn nested_loops(depth: usize) -> &'static [Step<'static>] {
     let kind = StepKind::Loop { max: Some(2), until: None };
     let mut steps: Vec<_> = (0..depth).map(|at| Step::new("again", kind, 2 * depth - at)).collect();
     steps.push(Step::new("agent", StepKind::Agent { meta: &AGENT, instance: false }, depth));

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the diagrams of a test are written.
+/// The folder for the diagrams of a test.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Those whose boxes have to show some texts.
+    /// The diagrams whose boxes must show some texts.
     labels: Vec<(String, Vec<String>)>,
 }
 
@@ -20,18 +20,18 @@ impl Folder {
         Self { path, labels: Vec::new() }
     }
 
-    /// A diagram that is drawn.
+    /// Adds a diagram that is drawn.
     pub(crate) fn draw(&mut self, name: &str, spec: &Spec<'_>) {
         self.write(&format!("draw-{name}"), spec);
     }
 
-    /// A diagram that is drawn, and whose boxes have to show these texts.
+    /// Adds a diagram that is drawn, and whose boxes must show these texts.
     pub(crate) fn draw_with(&mut self, name: &str, spec: &Spec<'_>, labels: &[&str]) {
         self.draw(name, spec);
         self.labels.push((format!("draw-{name}"), labels.iter().map(|&label| label.to_owned()).collect()));
     }
 
-    /// A diagram that is only read: to place its boxes would take too long.
+    /// Adds a diagram that is only parsed, because the layout of its boxes would take too long.
     pub(crate) fn parse(&mut self, name: &str, spec: &Spec<'_>) {
         self.write(&format!("parse-{name}"), spec);
     }
@@ -53,7 +53,7 @@ impl Folder {
         names
     }
 
-    /// Every text that has to be shown is one of those that are.
+    /// Asserts that every expected text is one of the shown texts.
     fn compare(&self, peer: &str, shown: impl Fn(&str) -> Vec<String>) {
         for (name, labels) in &self.labels {
             let shown = shown(name);
@@ -63,8 +63,9 @@ impl Folder {
     }
 }
 
-/// The diagrams to draw in one process, as SVG. The others are read and written out again by the program that places no
-/// boxes: `dot` places them whatever it writes, which takes long, and Graphviz 2.43 then sometimes frees memory twice.
+/// Draws the diagrams in one process, as SVG. The other diagrams are parsed and written by a
+/// program without a layout: `dot` computes a layout for each output format, which takes long, and
+/// Graphviz 2.43 then sometimes frees memory twice.
 pub(crate) fn graphviz(folder: &Folder) {
     let drawn = folder.names("draw-", "dot");
     succeed(Command::new("dot").args(["-Tsvg", "-O"]).args(&drawn));
@@ -84,7 +85,7 @@ pub(crate) fn graphviz(folder: &Folder) {
     });
 }
 
-/// What a program of Graphviz writes. A warning is a label or an edge that is not what it should be.
+/// Returns the output of a Graphviz program. A warning is an invalid label or edge.
 fn succeed(program: &mut Command) -> String {
     let ran = program.output().expect("Graphviz runs: tests/peers/run-diagrams.sh installs it");
     let said = String::from_utf8_lossy(&ran.stderr);
@@ -92,7 +93,7 @@ fn succeed(program: &mut Command) -> String {
     String::from_utf8_lossy(&ran.stdout).into_owned()
 }
 
-/// The text of a piece of XML.
+/// Returns the text of a piece of XML.
 fn unescaped(xml: &str) -> String {
     let mut text = String::new();
     let mut rest = xml;
@@ -107,16 +108,16 @@ fn unescaped(xml: &str) -> String {
             number => {
                 let code =
                     number.strip_prefix('#').and_then(|code| code.parse().ok()).and_then(char::from_u32);
-                code.unwrap_or_else(|| panic!("what is `&{number};`?"))
+                code.unwrap_or_else(|| panic!("`&{number};` is not a character reference"))
             }
         });
         rest = behind;
     }
-    // Graphviz writes a blank that stays where it is.
+    // Graphviz writes a non-breaking space.
     (text + rest).replace('\u{a0}', " ")
 }
 
-/// All diagrams in one page of a browser.
+/// Draws all diagrams on one page of a browser.
 pub(crate) fn mermaid(folder: &Folder) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/mermaid/draw.mjs");
     let ran = Command::new("node").arg(script).arg(&folder.path).output();

@@ -1,17 +1,17 @@
-"""The kinds of questions: how each is asked, and when the answer is right."""
+"""The kinds of questions: their requests, and the checks of their answers."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Place:
-    """A position in a file: a snippet that occurs in it once, with `$0` at the position."""
+    """A position in a file: a unique snippet with `$0` at the position."""
 
     file: str
     snippet: str
 
     def find(self, text):
-        """Line and column, from 0; the column counts bytes."""
+        """Returns line and column, from 0; the column counts bytes."""
         before, after = self.snippet.split("$0")
         if (count := text.count(before + after)) != 1:
             raise ValueError(f"{self.snippet!r} occurs {count} times in {self.file}")
@@ -36,7 +36,7 @@ def show_range(client, uri, range_):
 
 @dataclass
 class Answer:
-    """What came back, and what was wanted."""
+    """The received answer, and the wanted answer."""
 
     got: list
     wanted: list
@@ -49,7 +49,7 @@ def exactly(got, wanted):
 
 @dataclass
 class Definition:
-    """Leads to one place, and to no other."""
+    """The answer is exactly one place."""
 
     what: str
     at: Place
@@ -63,7 +63,7 @@ class Definition:
 
 @dataclass
 class Hover:
-    """Shows these texts, each once."""
+    """The answer shows these texts, each once."""
 
     what: str
     at: Place
@@ -78,7 +78,7 @@ class Hover:
 
 @dataclass
 class References:
-    """Finds these places, the definition among them."""
+    """The answer has these places, including the definition."""
 
     what: str
     at: Place
@@ -93,7 +93,7 @@ class References:
 
 @dataclass
 class Rename:
-    """Changes these places to the new name."""
+    """The answer changes these places to the new name."""
 
     what: str
     at: Place
@@ -112,7 +112,7 @@ class Rename:
 
 
 class Edited:
-    """A question that is asked after `old` was replaced by the snippet of its place."""
+    """A question after an edit, which replaces `old` with the snippet of the place."""
 
     def ask(self, client):
         file, snippet = self.at.file, self.at.snippet.replace("$0", "")
@@ -128,7 +128,7 @@ class Edited:
 
 @dataclass
 class Completion(Edited):
-    """Offers these names, among others."""
+    """The answer offers at least these names."""
 
     what: str
     at: Place
@@ -144,7 +144,7 @@ class Completion(Edited):
 
 @dataclass
 class Diagnostics(Edited):
-    """Shows errors that begin with these words, before anything is saved."""
+    """The answer shows errors that begin with these words, before the file is saved."""
 
     what: str
     at: Place
@@ -162,7 +162,7 @@ class Diagnostics(Edited):
 
 @dataclass
 class Signature:
-    """Shows this signature inside of a call."""
+    """The answer shows this signature inside a call."""
 
     what: str
     at: Place

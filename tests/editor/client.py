@@ -1,4 +1,4 @@
-"""A client of the language server protocol: enough of it to ask rust-analyzer what an editor asks."""
+"""A client of the language server protocol: the part that an editor needs to ask rust-analyzer."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import threading
 import time
 import urllib.parse
 
-# Answers of a server that was interrupted by an edit; the question is to be asked again.
+# Error codes of requests that an edit interrupted; the request must be repeated.
 CONTENT_MODIFIED = -32801
 SERVER_CANCELLED = -32802
 
@@ -22,7 +22,7 @@ class RequestError(Exception):
 
 
 class Client:
-    """One server on one project. Every wait has the deadline that was given at the start."""
+    """One server on one project. Every wait ends at the deadline of the constructor."""
 
     def __init__(self, root, seconds, log):
         self.root = os.path.realpath(root)
@@ -39,7 +39,7 @@ class Client:
         threading.Thread(target=self._read, daemon=True).start()
 
     def load(self):
-        """Opens the project, and waits until all of it is known."""
+        """Opens the project, and waits until it is indexed."""
         capabilities = {
             "experimental": {"serverStatusNotification": True},
             "general": {"positionEncodings": ["utf-8"]},
@@ -103,7 +103,7 @@ class Client:
         return message
 
     def _handle(self, message):
-        """What the server says by itself."""
+        """Handles a message that the server sends by itself."""
         method = message.get("method")
         if method == "experimental/serverStatus":
             self.quiescent = message["params"]["quiescent"]
@@ -111,14 +111,14 @@ class Client:
             if text := message["params"].get("message"):
                 self.messages.append(text)
         if method and "id" in message:
-            # Requests of the server, such as to show progress. There is nobody to show it to.
+            # Requests of the server, for example to show progress, which this client does not show.
             self._send({"id": message["id"], "result": None})
 
     def notify(self, method, params):
         self._send({"method": method, "params": params})
 
     def request(self, method, params):
-        """The result; asks again when an edit came in between."""
+        """Returns the result; repeats the request if an edit interrupted it."""
         while True:
             self.ids += 1
             self._send({"id": self.ids, "method": method, "params": params})
@@ -139,7 +139,7 @@ class Client:
         return "file://" + urllib.parse.quote(os.path.normpath(os.path.join(self.root, file)))
 
     def file(self, uri):
-        """Relative to the project, for people."""
+        """Returns the path relative to the project, for people."""
         return os.path.relpath(urllib.parse.unquote(uri.removeprefix("file://")), self.root)
 
     def open(self, file):

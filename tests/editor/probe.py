@@ -1,4 +1,4 @@
-"""Asks rust-analyzer what an editor asks, prints what came back, and fails when anything differs.
+"""Asks rust-analyzer the questions of an editor, prints the answers, and fails if an answer differs.
 
     python3 probe.py [a word of the questions to ask]
 """
@@ -14,7 +14,7 @@ from questions import QUESTIONS
 
 PROJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "project")
 FILES = ["src/lib.rs", "src/desk.rs", "src/steps.rs", "critics/src/lib.rs"]
-# For loading and for all questions together.
+# The time for loading and for all questions together.
 SECONDS = 240
 
 
@@ -22,7 +22,7 @@ def ask(client, question):
     try:
         return question.ask(client)
     except (RequestError, KeyError, TypeError, ValueError) as error:
-        # An answer of another form, or a snippet that is not in the project any more.
+        # The answer has another form, or a snippet is no longer in the project.
         return Answer([f"{type(error).__name__}: {error}"], [], False)
 
 

@@ -1,6 +1,6 @@
-"""What is asked about the project, and what has to come back.
+"""The questions about the project, and the expected answers.
 
-`$0` in a snippet is the cursor, or where a name begins; the snippet occurs in its file once.
+`$0` in a snippet is the cursor, or the start of a name; the snippet occurs once in its file.
 """
 
 from asking import Completion, Definition, Diagnostics, Hover, Place, References, Rename, Signature
@@ -35,31 +35,31 @@ REFINEMENT = story("$0refinement: loop")
 DEFINITIONS = [
     Definition("an agent declared in the workflow", story("  writ$0er;\n"), WRITER),
     Definition("an #[agent] function of another module", story("  steps::tri$0m;"), TRIM),
-    Definition("one of another crate", story("critics::long_eno$0ugh;"), critics("pub fn $0long_enough(")),
-    Definition("one that is imported", story("  count_wor$0ds;"), COUNT_WORDS),
+    Definition("an #[agent] function of another crate", story("critics::long_eno$0ugh;"), critics("pub fn $0long_enough(")),
+    Definition("an imported #[agent] function", story("  count_wor$0ds;"), COUNT_WORDS),
     Definition("an llm::agent! agent", story("critics::revie$0wer;"), REVIEWER),
     Definition("a nested workflow", story("critics::Fact$0Check >"), FACT_CHECK),
-    Definition("a module on the way", story("  st$0eps::trim;"), steps("$0//! Agents")),
-    Definition("an agent that the caller gives", story("  own$0er\n"), story("agent $0owner:")),
-    Definition("its type", story("owner: steps::Own$0er;"), steps("pub struct $0Owner")),
+    Definition("a module in a path", story("  st$0eps::trim;"), steps("$0//! Agents")),
+    Definition("an agent of the caller", story("  own$0er\n"), story("agent $0owner:")),
+    Definition("the type of that agent", story("owner: steps::Own$0er;"), steps("pub struct $0Owner")),
     Definition("the agent of an instance", story("< edi$0tor as"), EDITOR),
-    Definition("one that is no step by itself", story("titl$0er as headline"), story("agent $0titler ->")),
+    Definition("an agent that is not a step itself", story("titl$0er as headline"), story("agent $0titler ->")),
     Definition("the name of an instance", story("as pol$0isher;"), story("as $0polisher;")),
     Definition("the loop that `break` ends", story("break refin$0ement"), REFINEMENT),
     Definition("an agent inside a match arm", desk("< split$0ter;"), desk("agent $0splitter")),
-    Definition("an #[agent] function behind `=>`", desk("steps::pa$0ge,"), steps("pub fn $0page(")),
+    Definition("an #[agent] function after `=>`", desk("steps::pa$0ge,"), steps("pub fn $0page(")),
     Definition("a variant in a pattern", desk("Severity::Hi$0gh =>"), desk("    $0High,")),
     Definition("the key of `match`", desk("match seve$0rity"), desk("triage -> $0severity")),
     Definition("the type of a key", desk("severity: Sever$0ity"), desk("pub enum $0Severity")),
     Definition("an agent inside `each`", desk("< resear$0cher >"), desk("agent $0researcher")),
     Definition("the list of `each`", desk("in quest$0ions <"), desk("splitter -> $0questions")),
     Definition("the item of `each`", desk("each quest$0ion in"), desk("each $0question in")),
-    Definition("an instance with other keys", desk("short$0ener(text"), desk("agent $0shortener")),
+    Definition("an instance with renamed keys", desk("short$0ener(text"), desk("agent $0shortener")),
     Definition("the key that it reads", desk("(text = tick$0et)"), desk("HelpDesk($0ticket:")),
     Definition("the key that it writes", desk("-> gi$0st;"), desk("-> $0gist;")),
     Definition("a target of `transfer`", desk("[bill$0ing]"), desk("agent $0billing")),
     Definition("a #[tool] function", story("[steps::tod$0ay"), TODAY),
-    Definition("one of another crate", story("critics::archi$0ve]"), critics("pub fn $0archive(")),
+    Definition("a #[tool] function of another crate", story("critics::archi$0ve]"), critics("pub fn $0archive(")),
     Definition("a const prompt", story("instruction: WRIT$0ER"), story("pub const $0WRITER:")),
     Definition("a const limit", story("max = ROU$0NDS"), story("pub const $0ROUNDS:")),
     Definition("the type of an input", story("audience: Audi$0ence)"), story("pub struct $0Audience")),
@@ -73,8 +73,8 @@ DEFINITIONS = [
     Definition("the workflow, where it is used", story("-> Arti$0cle {"), story("pub $0Article(")),
     Definition("the field of an agent", story("article.writ$0er"), WRITER),
     Definition("a call of an #[agent] function", story("steps::tri$0m(draft)"), TRIM),
-    Definition("of an imported one", story("+ count_wor$0ds("), COUNT_WORDS),
-    Definition("the import of one", story("use critics::count_wor$0ds"), COUNT_WORDS),
+    Definition("a call of an imported #[agent] function", story("+ count_wor$0ds("), COUNT_WORDS),
+    Definition("the import of an #[agent] function", story("use critics::count_wor$0ds"), COUNT_WORDS),
     Definition("a key in an #[agent] function", steps("    dra$0ft.trim()"), steps("trim($0draft: &str")),
 ]
 
@@ -92,9 +92,9 @@ HOVERS = [
     ),
     Hover("an llm::agent! agent", story("critics::revie$0wer;"), ["Reviews the draft as a reader would."]),
     Hover(
-        "an agent that the caller gives",
+        "an agent of the caller",
         story("  own$0er\n"),
-        ["pub owner: Owner", "Somebody who has to agree."],
+        ["pub owner: Owner", "A person who must agree."],
     ),
     Hover(
         "a tool",
@@ -115,7 +115,7 @@ HOVERS = [
     Hover(
         "an agent inside a match arm",
         desk("< split$0ter;"),
-        ["pub splitter: Declared<", "Lists what is asked."],
+        ["pub splitter: Declared<", "Lists the questions."],
     ),
     Hover("a target of `transfer`", desk("[bill$0ing]"), ["pub billing: Declared<", "Knows about invoices."]),
     Hover("the key of `match`", desk("match seve$0rity"), ["severity: Severity"]),
@@ -161,7 +161,7 @@ RENAMES = [
         [story("agent $0titler"), story("$0titler as")],
     ),
     Rename(
-        "an agent that the caller gives",
+        "an agent of the caller",
         story("  own$0er\n"),
         [story("agent $0owner"), story("  $0owner\n")],
     ),

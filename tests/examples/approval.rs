@@ -1,4 +1,4 @@
-//! A person decides from another process, and the one that asked is killed before.
+//! A person decides from another process, after the process that asked was killed.
 
 use crate::process::{Example, Ran, example};
 use crate::wire::{MODELS, asks};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A file for the runs of one test, gone with it.
+/// A file for the runs of one test, deleted on drop.
 struct Store(PathBuf);
 
 impl Store {
@@ -31,9 +31,9 @@ impl Drop for Store {
     }
 }
 
-/// It says what is wrong, and no more.
+/// Asserts that the error message is complete and the only output.
 #[track_caller]
-fn refused(ran: &Ran, said: &str) {
+fn assert_refused(ran: &Ran, said: &str) {
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", said));
 }
@@ -52,7 +52,7 @@ async fn a_draft_of_a_killed_process_is_published_by_another() {
     let published = store.approval(&["publish"]).run().await.good();
     assert_eq!(published.out, "(rehearsed answer of writer)\n");
     assert_eq!(store.approval(&["list"]).run().await.good().out, "");
-    refused(&store.approval(&["publish"]).run().await, "error: nobody waits for a decision\n");
+    assert_refused(&store.approval(&["publish"]).run().await, "error: no run waits for a decision\n");
 }
 
 #[tokio::test]
@@ -76,11 +76,11 @@ async fn no_call_of_the_killed_process_is_made_again() {
 }
 
 #[tokio::test]
-async fn the_process_that_asked_goes_on_when_it_lives() {
+async fn the_process_that_asked_continues_if_it_lives() {
     let store = Store::new("alive");
     let mut first = store.approval(&["draft", "a cat"]).start_until(WAITS);
     let dropped = store.approval(&["drop"]).run().await.good();
-    // Either of the two is the faster one; the other finds the run taken, or ended.
+    // Either process may be faster; the other process finds the run claimed or ended.
     let end = "(nothing was published)\n";
     assert!([end, "The process that began it goes on.\n"].contains(&dropped.out.as_str()), "{}", dropped.out);
     if dropped.out != end {
@@ -93,7 +93,7 @@ async fn the_process_that_asked_goes_on_when_it_lives() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_store_is_refused() {
+async fn a_file_that_is_not_a_store_is_refused() {
     let store = Store::new("bad");
     std::fs::write(store.0.join("runs.db"), "a letter to my aunt, in plain words").expect("a file");
     let ran = store.approval(&["list"]).run().await;
@@ -102,7 +102,7 @@ async fn a_file_that_is_no_store_is_refused() {
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
 }
 
-/// Asks, and publishes from another process; `asked` is what `draft` has said.
+/// Asks, and publishes from another process. `asked` is the output of `draft`.
 async fn publishes(args: &[&str], asked: &str) {
     let approval = |words: &[&str]| example("approval", &[args, words].concat());
     assert!(asked.starts_with("May this be published? (rehearsed answer of writer)\n  e-"), "{asked}");
@@ -113,7 +113,7 @@ async fn publishes(args: &[&str], asked: &str) {
 
 #[tokio::test]
 #[ignore = "needs a Postgres server: tests/peers/run-postgres.sh"]
-async fn the_same_on_postgres() {
+async fn a_draft_is_published_by_another_process_on_postgres() {
     let url = std::env::var("ADK_POSTGRES").expect("ADK_POSTGRES is the URL of a server");
     let args = ["--store", &*url];
     let first = example("approval", &[&args[..], &["draft", "a cat"]].concat()).start_until(WAITS);
@@ -122,7 +122,7 @@ async fn the_same_on_postgres() {
     publishes(&args, &asked).await;
 }
 
-/// Killed at the end.
+/// A process that is killed on drop.
 struct Running(Child);
 
 impl Drop for Running {
@@ -134,7 +134,7 @@ impl Drop for Running {
 
 #[tokio::test]
 #[ignore = "needs a Restate server: tests/peers/run-restate.sh"]
-async fn the_same_on_restate() {
+async fn a_draft_is_published_by_another_process_on_restate() {
     let store = Store::new("restate");
     let program = std::env::var_os("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a server");
     let sockets = [(); 4].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));

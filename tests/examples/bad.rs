@@ -1,11 +1,11 @@
-//! What goes wrong ends an example with a code that is not zero, and with words that help.
+//! Errors end an example with a nonzero exit code and a message that helps.
 
 use crate::process::{WRITERS, example};
 use crate::wire::{MODELS, asks};
 use crate::wire_server::{Reply, WireServer};
 
 #[tokio::test]
-async fn an_unknown_model() {
+async fn an_unknown_model_is_an_error() {
     for name in WRITERS {
         let ran = example(name, &["a cat", "--model", "gemni-2.5-flash"]).run().await;
         let ran = ran.bad(&[
@@ -17,7 +17,7 @@ async fn an_unknown_model() {
 }
 
 #[tokio::test]
-async fn no_key_for_the_model_that_was_asked_for() {
+async fn a_missing_key_for_the_chosen_model_is_an_error() {
     for (model, key) in [
         ("gpt-4o-mini", "OPENAI_API_KEY"),
         ("gemini-2.5-flash", "GEMINI_API_KEY"),
@@ -31,7 +31,7 @@ async fn no_key_for_the_model_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_refused() {
+async fn a_refused_key_is_an_error() {
     for model in MODELS {
         let server =
             WireServer::start([Reply::text("A cat sat."), Reply::status(401).message("bad key")]).await;
@@ -42,14 +42,14 @@ async fn a_key_that_is_refused() {
             "the key was refused (401): bad key",
             "help: check the key",
         ]);
-        // What was done before stays visible.
+        // Completed output stays visible.
         assert_eq!(ran.out, "[user] a cat\n[initial_writer] A cat sat.\n");
         assert!(!ran.err.contains("sk-test"), "{}", ran.err);
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_fails() {
+async fn a_failing_provider_is_an_error() {
     for model in MODELS {
         let trouble = Reply::status(500).header("retry-after", "0").message("internal trouble").forever();
         let server = WireServer::start([trouble]).await;
@@ -65,7 +65,7 @@ async fn a_provider_that_fails() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks() {
+async fn a_broken_stream_is_an_error() {
     for model in MODELS {
         let server = WireServer::start([
             Reply::text("A cat sat."),
@@ -86,7 +86,7 @@ async fn a_stream_that_breaks() {
 }
 
 #[tokio::test]
-async fn an_empty_input() {
+async fn an_empty_input_is_an_error() {
     for name in WRITERS {
         for ran in [example(name, &[]).input(" \n"), example(name, &[""]), example(name, &["-"])] {
             let ran = ran.run().await.bad(&["the message of the user is empty"]);
@@ -96,14 +96,14 @@ async fn an_empty_input() {
 }
 
 #[tokio::test]
-async fn an_input_that_is_no_text() {
+async fn an_input_that_is_not_text_is_an_error() {
     let ran = example("iterative_writing", &[]).input(b"\xff\xfe").run().await;
     assert_eq!(ran.status.code(), Some(1));
     assert!(ran.err.contains("error: ") && ran.err.contains("UTF-8"), "{}", ran.err);
 }
 
 #[tokio::test]
-async fn an_option_that_does_not_exist() {
+async fn an_unknown_option_is_an_error() {
     for name in WRITERS {
         let ran = example(name, &["--modle", "x", "a cat"]).run().await;
         assert_eq!(ran.status.code(), Some(2));

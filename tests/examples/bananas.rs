@@ -1,4 +1,4 @@
-//! The pictures of bananas, counted by somebody else.
+//! Counts the bananas of the pictures with another algorithm than the example.
 
 use crate::process::example;
 use std::io::Cursor;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[path = "../../examples/banana_picture/picture.rs"]
 mod picture;
 
-/// A file that is gone with this value.
+/// A file that is deleted on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -26,8 +26,9 @@ impl Drop for Temporary {
     }
 }
 
-/// Counts the shapes of a picture by Euler's formula: what the corners of its squares of four pixels say. It is the
-/// number of shapes less that of holes, and a banana has no hole. The example follows each shape instead.
+/// Counts the shapes of a picture by Euler's formula, from the corners in its squares of four
+/// pixels. The formula returns the number of shapes minus the number of holes, and a banana has no
+/// hole. The example instead follows each shape.
 fn shapes(file: &[u8]) -> i64 {
     let mut reader = png::Decoder::new(Cursor::new(file)).read_info().expect("it is a PNG");
     let mut data = vec![0; reader.output_buffer_size().expect("it fits")];
@@ -35,7 +36,7 @@ fn shapes(file: &[u8]) -> i64 {
     assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
     let (width, height) = (info.width as usize, info.height as usize);
     let yellow = |x: usize, y: usize| {
-        // One pixel of a frame around the picture.
+        // The picture gets a frame of one pixel.
         let inside = (1..=width).contains(&x) && (1..=height).contains(&y);
         inside && {
             let at = ((y - 1) * width + x - 1) * 3;
@@ -58,7 +59,7 @@ fn shapes(file: &[u8]) -> i64 {
 }
 
 #[tokio::test]
-async fn the_saved_picture_shows_as_many_as_were_asked_for() {
+async fn the_saved_picture_shows_the_requested_number() {
     for wanted in ["1", "5", "9"] {
         let file = Temporary::new(&format!("{wanted}.png"));
         let ran = example("banana_picture", &[wanted, "--save", file.path()]).run().await.good();
@@ -71,7 +72,7 @@ async fn the_saved_picture_shows_as_many_as_were_asked_for() {
         );
         assert!(ran.out.ends_with(&format!("saved as {}\n", file.path())), "{}", ran.out);
         assert_eq!(ran.err, "");
-        // Each round is one version of the picture, and the last one ends the loop.
+        // Each round saves one version of the picture, and the last version ends the loop.
         let saved: Vec<_> = ran.out.lines().filter(|line| line.contains("saves bananas.png")).collect();
         for (round, line) in saved.iter().enumerate() {
             assert_eq!(*line, format!("[painter, round {}] saves bananas.png, version {round}", round + 1));
@@ -85,7 +86,7 @@ fn every_picture_is_counted_right() {
     let full = (0..16).map(|seed| (9, seed));
     for (bananas, seed) in full.chain((1..9).map(|bananas| (bananas, 0))) {
         let file = picture::draw(bananas, seed).expect("it can be drawn");
-        let counted = picture::count(&file).expect("it can be read");
+        let counted = picture::count(&file).expect("the file is readable");
         assert_eq!((counted, shapes(&file)), (bananas, i64::from(bananas)), "seed {seed}");
     }
 }
@@ -118,7 +119,7 @@ async fn a_file_that_cannot_be_written_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_model_changes_nothing_and_that_is_said() {
+async fn an_unused_model_is_reported() {
     let ran = example("banana_picture", &["2", "--model", "gpt-4o-mini"]).run().await.good();
     assert!(ran.err.contains("--model changes nothing"), "{}", ran.err);
 }

@@ -7,7 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 #[tokio::test]
-async fn programs_that_run_to_their_end() {
+async fn programs_without_a_server_run_to_their_end() {
     for (name, ends) in [
         ("resources", "(rehearsed answer of clerk)\n"),
         ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
@@ -45,7 +45,7 @@ async fn agents_have_the_tools_of_a_real_server() {
 
 #[tokio::test]
 #[ignore = "needs a server of others: tests/peers/run-mcp.sh"]
-async fn a_desk_reads_notes_by_a_real_server_falls_back_and_sends_its_traces() {
+async fn a_desk_reads_notes_of_a_real_server_falls_back_and_sends_its_traces() {
     let [node, path] = ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
     let server = format!("node {node}/server-filesystem/dist/index.js");
     let collector = WireServer::start([Reply::text("").forever()]).await;
@@ -68,7 +68,7 @@ async fn a_desk_reads_notes_by_a_real_server_falls_back_and_sends_its_traces() {
 }
 
 #[tokio::test]
-async fn a_local_model_tells_and_calls_and_is_rehearsed_where_it_is_not() {
+async fn a_local_model_replies_and_calls_tools_and_is_rehearsed_if_missing() {
     let server = WireServer::start([
         Reply::new().call("count_words", json!({"text": "A cat sat."})),
         Reply::text("A cat sat.").usage(20, 5),
@@ -92,7 +92,7 @@ async fn a_local_model_tells_and_calls_and_is_rehearsed_where_it_is_not() {
 }
 
 #[tokio::test]
-async fn a_worker_runs_what_it_reads() {
+async fn a_worker_runs_the_topics_of_its_input() {
     let file = std::env::temp_dir().join(format!("adk-worker-{}.db", std::process::id()));
     let worker = |args: &[&str]| example("worker", args).env("DATABASE", &file.to_string_lossy());
     let ran = worker(&["work"]).input("cats\n").run().await.good();
@@ -108,7 +108,7 @@ fn a_browser_gets_each_step_and_the_end() {
     let server = example("streaming", &["0"]).start_until("http://");
     let host = server.out.trim().trim_start_matches("http://").to_owned();
     let get = |path: &str| {
-        let mut stream = TcpStream::connect(&host).expect("it listens");
+        let mut stream = TcpStream::connect(&host).expect("the server listens");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers in text");
@@ -123,13 +123,13 @@ fn a_browser_gets_each_step_and_the_end() {
 }
 
 #[test]
-fn a_server_asks_an_editor_and_goes_on() {
+fn a_server_asks_an_editor_and_continues() {
     let file = std::env::temp_dir().join(format!("adk-serve-{}.db", std::process::id()));
     let args = ["--address", "127.0.0.1:0", "--store", &file.to_string_lossy()];
     let server = example("serve", &args).start_until("http://");
     let host = server.out.trim().trim_start_matches("http://").to_owned();
     let ask = |what: &str, body: &str| {
-        let mut stream = TcpStream::connect(&host).expect("it listens");
+        let mut stream = TcpStream::connect(&host).expect("the server listens");
         let length = body.len();
         let headers = format!("Host: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n");
         write!(stream, "{what} HTTP/1.1\r\n{headers}Accept: text/event-stream\r\n\r\n{body}")

@@ -1,4 +1,4 @@
-//! The example programs as a new user runs them: as processes, with an environment of their own.
+//! Runs the example programs as a new user does: as processes with their own environment.
 
 #[path = "../support/wire_server/mod.rs"]
 mod wire_server;

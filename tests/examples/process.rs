@@ -25,8 +25,9 @@ pub(crate) const WRITERS: [&str; 15] = [
     "support_desk",
 ];
 
-/// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
-/// not. Where nothing is to be done this takes no time: what is built is what a test of the whole workspace builds.
+/// Returns the folder of the examples, built from the current sources: `cargo test` builds them,
+/// `cargo test --test examples` does not. The build takes no time after a test of the whole
+/// workspace, because its artifacts are the same.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().expect("this test is a file");
     let profile = test.ancestors().nth(2).expect("it is in PROFILE/deps");
@@ -39,13 +40,13 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     profile.join("examples")
 });
 
-/// A process to be.
+/// A process that has not started.
 pub(crate) struct Example {
     command: Command,
     input: Vec<u8>,
 }
 
-/// A process that goes on, with what it has said so far.
+/// A running process, with its output so far.
 pub(crate) struct Started {
     child: Child,
     reader: BufReader<ChildStdout>,
@@ -53,19 +54,19 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// What it says next.
+    /// Returns the next line of output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        let read = self.reader.read_line(&mut line).expect("it says text");
+        let read = self.reader.read_line(&mut line).expect("the output is text");
         assert!(read > 0, "it ended after {:?}", self.out);
         self.out.push_str(&line);
         line
     }
 
-    /// As `kill -9` does: it cannot tidy up.
+    /// Kills the process like `kill -9`, without any cleanup.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it can be killed");
-        self.child.wait().expect("it ends");
+        self.child.wait().expect("the process ends");
     }
 }
 
@@ -77,7 +78,8 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-/// An example with the arguments; its environment is empty, so that nobody's keys matter.
+/// Returns an example with these arguments. Its environment is empty, so that the keys of the
+/// developer have no effect.
 pub(crate) fn example(name: &str, args: &[&str]) -> Example {
     let mut command = Command::new(FOLDER.join(name).with_extension(std::env::consts::EXE_EXTENSION));
     command.args(args).env_clear();
@@ -86,25 +88,25 @@ pub(crate) fn example(name: &str, args: &[&str]) -> Example {
 }
 
 impl Example {
-    /// What stands on its standard input.
+    /// Sets the standard input.
     pub(crate) fn input(mut self, text: impl AsRef<[u8]>) -> Self {
         self.input = text.as_ref().to_vec();
         self
     }
 
-    /// A variable of its environment.
+    /// Sets an environment variable.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// Runs it to its end, while the runtime of the test goes on serving.
+    /// Runs the process to its end, while the runtime of the test continues.
     pub(crate) async fn run(self) -> Ran {
         let Self { mut command, input } = self;
         let work = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn().expect("the example starts");
-            let mut stdin = child.stdin.take().expect("it is piped");
-            // It may end without having read all of it.
+            let mut stdin = child.stdin.take().expect("the input is piped");
+            // The process may end before it has read all input.
             let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
             let output = child.wait_with_output().expect("the example ends");
             writer.join().expect("no panic");
@@ -114,28 +116,35 @@ impl Example {
         work.await.expect("no panic")
     }
 
-    /// Starts it, and leaves it running.
+    /// Starts the process, and leaves it running.
     pub(crate) fn start(mut self) -> Child {
         self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the example starts")
     }
 
-    /// Starts it, reads its output up to a line that begins with this, and leaves it running.
+    /// Starts the process, reads its output up to a line that begins with this text, and leaves it
+    /// running.
     pub(crate) fn start_until(self, begins: &str) -> Started {
         let Self { mut command, .. } = self;
         let mut child = command.spawn().expect("the example starts");
-        let reader = BufReader::new(child.stdout.take().expect("it is piped"));
+        let reader = BufReader::new(child.stdout.take().expect("the output is piped"));
         let mut started = Started { child, reader, out: String::new() };
         while !started.line().starts_with(begins) {}
         started
     }
 
-    /// Reads the first bytes of its output, then closes the pipe, as `head` does; what it wrote to standard error.
-    pub(crate) async fn cut_short(self, bytes: usize) -> Ran {
+    /// Reads the first bytes of the output, then closes the pipe, as `head` does. Returns the
+    /// standard error.
+    pub(crate) async fn run_until_closed(self, bytes: usize) -> Ran {
         let Self { mut command, .. } = self;
         let work = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn().expect("the example starts");
             let mut out = vec![0; bytes];
-            child.stdout.take().expect("it is piped").read_exact(&mut out).expect("it says that much");
+            child
+                .stdout
+                .take()
+                .expect("the output is piped")
+                .read_exact(&mut out)
+                .expect("the output has this many bytes");
             let output = child.wait_with_output().expect("the example ends");
             let text = |bytes| String::from_utf8(bytes).expect("it is text");
             Ran { status: output.status, out: text(out), err: text(output.stderr) }
@@ -145,14 +154,14 @@ impl Example {
 }
 
 impl Ran {
-    /// It went well; a pipe got no escape codes.
+    /// Asserts success, and that a pipe gets no escape codes.
     #[track_caller]
     pub(crate) fn good(self) -> Self {
         assert!(self.status.success(), "{self:?}");
         self.clean()
     }
 
-    /// It ended with a code that is not zero, and said this on standard error.
+    /// Asserts a nonzero exit code, and these texts on standard error.
     #[track_caller]
     pub(crate) fn bad(self, said: &[&str]) -> Self {
         assert_eq!(self.status.code(), Some(1), "{self:?}");
@@ -171,7 +180,7 @@ impl Ran {
         self
     }
 
-    /// Standard output as events, one per line and nothing else.
+    /// Parses standard output as events: one per line, and nothing else.
     #[track_caller]
     pub(crate) fn events(&self) -> Vec<Event> {
         let parse = |line: &str| {

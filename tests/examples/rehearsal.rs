@@ -1,9 +1,9 @@
-//! Without a key an example rehearses, and says so.
+//! Without a key, an example rehearses and reports it.
 
 use crate::process::{WRITERS, example};
 
 #[tokio::test]
-async fn a_rehearsal_says_that_it_is_one_and_shows_the_run() {
+async fn a_rehearsal_reports_itself_and_shows_the_run() {
     let ran = example("iterative_writing", &["a", "cat"]).run().await.good();
     assert!(ran.err.starts_with("Rehearsal: GEMINI_API_KEY is not set"), "{}", ran.err);
     assert_eq!(
@@ -26,12 +26,12 @@ iterative_writing/refinement ended in round 2, by refiner
 }
 
 #[tokio::test]
-async fn with_prompts_it_shows_what_each_model_would_be_asked() {
+async fn with_prompts_a_rehearsal_shows_each_model_request() {
     let ran = example("iterative_writing", &["--prompts", "a", "cat"]).run().await.good();
     let (first, rest) = ran.err.split_once("\n\n").expect("several requests");
     let asked = "initial_writer is asked (at iterative_writing/initial_writer):\n    ";
     assert!(first.starts_with(asked), "{first}");
-    // The prompts are filled, tools and their results are shown, and the state as it changes.
+    // The output shows rendered prompts, tools, their results, and changes of the state.
     assert!(first.contains("a cat"), "{first}");
     let refiner = "refiner, round 2 is asked (at iterative_writing/refinement#2/refiner):\n    ";
     let (_, refiner) = rest.split_once(refiner).expect("the refiner is asked");
@@ -56,7 +56,7 @@ async fn a_rehearsed_score_ends_the_loop_of_its_threshold() {
 }
 
 #[tokio::test]
-async fn branches_are_rehearsed_before_what_reads_them() {
+async fn branches_are_rehearsed_before_their_readers() {
     let ran = example("parallel_research", &["tea"]).run().await.good();
     let authors: Vec<_> =
         ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
@@ -69,7 +69,7 @@ async fn branches_are_rehearsed_before_what_reads_them() {
 }
 
 #[tokio::test]
-async fn the_arm_of_a_rehearsed_answer_runs() {
+async fn the_arm_of_a_rehearsed_reply_runs() {
     let ran = example("triage", &["the shop is empty"]).run().await.good();
     assert_eq!(
         ran.out,
@@ -86,7 +86,7 @@ async fn the_arm_of_a_rehearsed_answer_runs() {
 }
 
 #[tokio::test]
-async fn who_is_handed_over_to_answers_a_rehearsal() {
+async fn the_target_of_a_handover_replies_in_a_rehearsal() {
     let ran = example("support_desk", &["invoice 7 is wrong"]).run().await.good();
     let authors: Vec<_> =
         ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
@@ -134,7 +134,7 @@ async fn a_key_of_until_is_rehearsed() {
 }
 
 #[tokio::test]
-async fn what_is_placed_twice_works_on_keys_of_its_own_until_the_outer_loop_is_left() {
+async fn instances_work_on_their_own_keys_until_the_outer_loop_ends() {
     let ran = example("article_and_post", &["The library opens on Sundays."]).run().await.good();
     for said in [
         "[measure, round 1] article_longest = 6\n[measure_post, round 1] post_longest = 6\n",
@@ -167,7 +167,7 @@ async fn the_input_comes_from_the_command_line_or_from_standard_input() {
 }
 
 #[tokio::test]
-async fn with_json_standard_output_is_events_alone() {
+async fn with_json_standard_output_contains_only_events() {
     for name in WRITERS {
         let ran = example(name, &["--json", "a cat"]).run().await.good();
         let events = ran.events();
@@ -182,12 +182,12 @@ async fn with_json_standard_output_is_events_alone() {
     let ran = example("banana_picture", &["3", "--json"]).run().await.good();
     let events = ran.events();
     let drawn = events.iter().filter(|event| !event.actions.artifact_delta.is_empty()).count();
-    // The number that is wanted, a picture and a count in each round, and the end of the loop.
+    // The requested number, a picture and a count in each round, and the end of the loop.
     assert_eq!(events.len(), 1 + 2 * drawn + 1);
 }
 
 #[tokio::test]
-async fn help_says_what_this_example_does_and_shows_its_workflow() {
+async fn help_describes_the_example_and_shows_its_workflow() {
     for (name, said) in [
         (
             "iterative_writing",
@@ -210,7 +210,7 @@ async fn help_says_what_this_example_does_and_shows_its_workflow() {
 }
 
 #[tokio::test]
-async fn a_diagram_is_asked_for_and_nothing_is_run() {
+async fn mermaid_prints_the_diagram_and_runs_nothing() {
     for name in WRITERS {
         let ran = example(name, &["--mermaid"]).input("a cat").run().await.good();
         assert!(ran.out.starts_with("%%{init: ") && ran.out.contains(&format!("([\"{name}(")), "{}", ran.out);
@@ -223,16 +223,16 @@ async fn a_diagram_is_asked_for_and_nothing_is_run() {
 }
 
 #[tokio::test]
-async fn a_reader_that_has_seen_enough_ends_it_quietly() {
+async fn a_closed_pipe_ends_the_example_quietly() {
     for name in WRITERS {
-        let ran = example(name, &["a cat"]).cut_short(6).await.good();
+        let ran = example(name, &["a cat"]).run_until_closed(6).await.good();
         assert_eq!(ran.out, "[user]");
         assert_eq!(ran.err.matches('\n').count(), 3, "{}", ran.err);
     }
 }
 
 #[tokio::test]
-async fn the_improvement_loop_answers_with_its_last_text() {
+async fn the_improvement_loop_prints_its_last_text() {
     let ran = example("improvement_loop", &["me", "and", "him"]).run().await.good();
     assert!(ran.err.starts_with("Rehearsal: there is no key"), "{}", ran.err);
     assert_eq!(

@@ -1,10 +1,10 @@
-//! The examples ask a model, on a server of this machine that speaks its provider's format.
+//! The examples call a model on a local server that speaks the format of the provider.
 
 use crate::process::{Example, example};
 use crate::wire_server::{Reply, WireServer};
 use serde_json::{Value, json};
 
-/// The models that the examples are run with, and the variables that lead them to the server.
+/// The models of the tests, and the environment variables that direct them to the server.
 pub(crate) const MODELS: [(&str, &str, &str); 4] = [
     ("gpt-4o-mini", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
     ("gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
@@ -12,13 +12,13 @@ pub(crate) const MODELS: [(&str, &str, &str); 4] = [
     ("ollama::llama3.2", "OLLAMA_HOST", "UNUSED_API_KEY"),
 ];
 
-/// Leads the example to the server.
+/// Directs the example to the server.
 pub(crate) fn asks(example: Example, server: &WireServer, (_, url, key): (&str, &str, &str)) -> Example {
     example.env(url, &server.url()).env(key, "sk-test-0123456789")
 }
 
 #[tokio::test]
-async fn a_story_is_written_over_the_wire_of_each_provider() {
+async fn a_story_is_written_in_the_format_of_each_provider() {
     for model in MODELS {
         let server = WireServer::start([
             Reply::text("A cat sat.\n\nIt slept.").usage(10, 5),
@@ -57,8 +57,9 @@ iterative_writing/refinement ended in round 2, by refiner
     }
 }
 
-/// An answer with a type that is no object: all providers but one want it inside of an object.
-fn typed((model, ..): (&str, &str, &str), value: Value) -> Reply {
+/// Returns a typed reply that is not an object. All providers except one require it inside an
+/// object.
+fn typed_reply((model, ..): (&str, &str, &str), value: Value) -> Reply {
     let wrapped = json!({ "value": value });
     Reply::text(&if model.starts_with("gemini") { value } else { wrapped }.to_string())
 }
@@ -74,7 +75,7 @@ async fn the_rating_of_a_model_decides_which_arm_runs() {
             (json!("Spam"), &[], "[bin] answer = \"(not answered)\""),
         ] {
             let replies = replies.iter().map(|text| Reply::text(text));
-            let server = WireServer::start([typed(model, severity)].into_iter().chain(replies)).await;
+            let server = WireServer::start([typed_reply(model, severity)].into_iter().chain(replies)).await;
             let ran =
                 asks(example("triage", &["When?", "--model", model.0]), &server, model).run().await.good();
             assert!(ran.out.contains(answer), "{answer:?} is not in {}", ran.out);
@@ -88,10 +89,10 @@ async fn the_rating_of_a_model_decides_which_arm_runs() {
 }
 
 #[tokio::test]
-async fn topics_are_looked_into_at_the_same_time_and_joined_in_order() {
+async fn topics_are_researched_in_parallel_and_joined_in_order() {
     for model in MODELS {
         let server = WireServer::start([
-            typed(model, json!(["leaves", "water"])).when("Which topics"),
+            typed_reply(model, json!(["leaves", "water"])).when("Which topics"),
             Reply::text("Green.").when("treats leaves").pause_after(0),
             Reply::text("Hot.").when("treats water").pause_after(0),
             Reply::text("Black?").when("in this: Green."),
@@ -101,7 +102,7 @@ async fn topics_are_looked_into_at_the_same_time_and_joined_in_order() {
         .await;
         let ran = asks(example("topic_research", &["tea", "--model", model.0]), &server, model).run();
         let (ran, ()) = tokio::join!(ran, async {
-            // Both researchers are asked before any has an answer.
+            // Both requests arrive before either has a reply.
             server.arrived(3).await;
             server.release();
             server.release();
@@ -115,18 +116,18 @@ async fn topics_are_looked_into_at_the_same_time_and_joined_in_order() {
 }
 
 #[tokio::test]
-async fn no_topics_are_an_empty_list() {
-    let server = WireServer::start([typed(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
+async fn zero_topics_are_an_empty_list() {
+    let server = WireServer::start([typed_reply(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
     let ran = asks(example("topic_research", &["tea", "--model", MODELS[0].0]), &server, MODELS[0]);
     let ran = ran.run().await.good();
     assert!(ran.out.ends_with("\nNothing.\n\n0 topics, 2 model calls\n"), "{}", ran.out);
 }
 
 #[tokio::test]
-async fn a_headline_is_too_long_then_fits_or_there_is_none() {
+async fn a_headline_is_shortened_until_it_fits_or_is_absent() {
     let long = "The library of our town will be open on Sundays from the first of May on";
     for model in MODELS {
-        let verdict = |verdict: &str| typed(model, json!(verdict));
+        let verdict = |verdict: &str| typed_reply(model, json!(verdict));
         let server = WireServer::start([
             Reply::text(long),
             verdict("Good"),
@@ -160,12 +161,12 @@ async fn a_headline_is_too_long_then_fits_or_there_is_none() {
     }
 }
 
-/// The judge lets both be polished, gives them up, and is content with the next ones: a `break` goes on with another draft,
-/// `break drafts` with none.
+/// The judge requests a polish of both texts, rejects them, and accepts the next texts: `break`
+/// begins another draft, `break drafts` ends the work.
 #[tokio::test]
-async fn a_break_ends_the_inner_loop_or_the_one_that_it_names() {
+async fn a_break_ends_the_inner_loop_or_the_named_loop() {
     for model in MODELS {
-        let verdict = |verdict: &str| typed(model, json!(verdict));
+        let verdict = |verdict: &str| typed_reply(model, json!(verdict));
         let server = WireServer::start([
             Reply::text("The library of our town opens on Sundays."),
             Reply::text("Sundays!"),
@@ -199,7 +200,7 @@ async fn a_break_ends_the_inner_loop_or_the_one_that_it_names() {
 }
 
 #[tokio::test]
-async fn the_default_model_is_asked_when_its_key_is_there() {
+async fn the_default_model_is_called_if_its_key_exists() {
     let server = WireServer::start([Reply::text("Fine.").usage(7, 3).forever()]).await;
     let ran = asks(example("parallel_research", &["--json", "tea"]), &server, MODELS[1]).run().await.good();
     assert_eq!((ran.err.as_str(), ran.events().len(), server.requests().len()), ("", 5, 4));
@@ -209,7 +210,7 @@ async fn the_default_model_is_asked_when_its_key_is_there() {
 }
 
 #[tokio::test]
-async fn a_typed_answer_decides_over_the_wire() {
+async fn a_typed_reply_of_a_provider_decides() {
     for model in MODELS {
         let quality = |score: u8| Reply::text(&json!({"score": score, "advice": ["shorter"]}).to_string());
         let server =
@@ -224,7 +225,7 @@ async fn a_typed_answer_decides_over_the_wire() {
 }
 
 #[tokio::test]
-async fn an_input_of_a_megabyte_goes_through() {
+async fn an_input_of_a_megabyte_arrives_complete() {
     let topic = "a long word ".repeat(1 << 17);
     let server = WireServer::start([Reply::text("Long.").forever()]).await;
     let ran = example("parallel_research", &["--model", MODELS[0].0]).input(&topic);
@@ -234,7 +235,7 @@ async fn an_input_of_a_megabyte_goes_through() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_made_again_is_told() {
+async fn a_retried_call_is_reported() {
     let again = Reply::status(429).header("retry-after", "0").message("slow down");
     let server = WireServer::start([again, Reply::text("Fine.").forever()]).await;
     let ran = example("iterative_writing", &["--model", MODELS[0].0, "a cat"]);

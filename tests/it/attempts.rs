@@ -50,7 +50,7 @@ workflow! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_workflow_with_both_runs() {
+async fn a_workflow_with_try_and_parallel_first_runs() {
     let model = ScriptedModel::new()
         .on("clerk")
         .text("Paid.")
@@ -69,7 +69,7 @@ async fn a_workflow_with_both_runs() {
 }
 
 #[test]
-fn pictures_show_both() {
+fn diagrams_show_try_and_parallel_first() {
     assert_eq!(
         Desk::SPEC.to_string(),
         "\

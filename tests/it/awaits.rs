@@ -1,4 +1,4 @@
-//! `await` in the language: what a person is asked, and what becomes of the answer.
+//! `await` in the language: the questions to a person, and the effect of the answers.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
@@ -11,15 +11,15 @@ use adk::{AnsweredBy, Answerer, ErrorKind, RunEnd, Runner, Waiting};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 #[derive(PartialEq)]
 pub enum Decision {
-    /// As it is.
+    /// Publish the draft unchanged.
     Publish,
-    /// Not so.
+    /// Do not publish the draft.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
 }
@@ -30,7 +30,7 @@ fn write(topic: &str) -> String {
     format!("About {topic}")
 }
 
-/// Changes it.
+/// Applies the change.
 #[agent(writes = draft)]
 fn revise(draft: &str, decision: &Decision) -> String {
     match decision {
@@ -39,7 +39,7 @@ fn revise(draft: &str, decision: &Decision) -> String {
     }
 }
 
-/// Ends.
+/// Prints the draft.
 #[agent(writes = line)]
 fn print(draft: &str, team: &str) -> String {
     format!("{draft} by {team}")
@@ -48,7 +48,7 @@ fn print(draft: &str, team: &str) -> String {
 const WEEK: Duration = Duration::from_hours(7 * 24);
 
 workflow! {
-    /// Publishes what an editor likes.
+    /// Publishes a draft that an editor accepts.
     pub Publishing(topic: String) -> line: String {
         write;
         refinement: loop(max = 3) <
@@ -63,7 +63,7 @@ workflow! {
 }
 
 workflow! {
-    /// Asks the same of every one, and another team for the whole.
+    /// Asks the same question about each name, and asks another team about the whole.
     pub Magazine(topics: Vec<String>) -> (line: String, all: Vec<bool>) {
         let topic: String = "dogs";
         each name in topics <
@@ -74,7 +74,7 @@ workflow! {
     }
 }
 
-/// What outlives a process.
+/// The stores, which outlive a process.
 #[derive(Default)]
 struct World {
     journal: MemoryJournal,
@@ -88,13 +88,13 @@ impl World {
     }
 }
 
-async fn paused<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec<Waiting> {
+async fn open_waits<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec<Waiting> {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
     match stream.end() {
         RunEnd::Paused(waiting) => waiting,
-        _ => panic!("it does not wait"),
+        _ => panic!("the run does not wait"),
     }
 }
 
@@ -129,11 +129,11 @@ publishing(topic: String) -> line: String
 }
 
 #[tokio::test]
-async fn a_person_decides_in_each_round_and_another_process_goes_on() {
+async fn a_person_decides_in_each_round_and_another_process_resumes() {
     let world = World::default();
     let workflow = Publishing::default();
     let runner = world.builder().build().unwrap();
-    let waiting = paused(runner.run(&workflow, "cats").stream()).await;
+    let waiting = open_waits(runner.run(&workflow, "cats").stream()).await;
     assert_eq!(questions(&waiting), ["May `About cats` be published?"]);
     assert_eq!(waiting[0].path.to_string(), "publishing/refinement#1/decision");
     assert!(waiting[0].deadline.is_some());
@@ -166,11 +166,11 @@ async fn a_person_decides_in_each_round_and_another_process_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn defaults_count_when_the_time_has_passed() {
+async fn defaults_apply_after_the_timeout() {
     let world = World::default();
     let runner = world.builder().workflow(Publishing::default()).build().unwrap();
     let workflow = Publishing::default();
-    let waiting = paused(runner.run(&workflow, "cats").stream()).await;
+    let waiting = open_waits(runner.run(&workflow, "cats").stream()).await;
     let done = async {
         loop {
             tokio::time::sleep(Duration::from_hours(1)).await;
@@ -191,12 +191,12 @@ async fn defaults_count_when_the_time_has_passed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_leaves_runs_to_who_drives_them() {
+async fn a_watch_skips_runs_that_another_process_drives() {
     let world = World::default();
     let runner = world.builder().workflow(Publishing::default()).build().unwrap();
     let workflow = Publishing::default();
     let [left, other] = [0, 1].map(|_| runner.run(&workflow, "cats").stream());
-    let (left, other) = (paused(left).await, paused(other).await);
+    let (left, other) = (open_waits(left).await, open_waits(other).await);
     for waiting in [&left, &other] {
         runner.answer(&waiting[0].id, Decision::Publish).await.unwrap();
     }
@@ -205,7 +205,7 @@ async fn a_watch_leaves_runs_to_who_drives_them() {
         runner.watch().leave(move |run| run == mine).inspect(move |run| told.send(run.run_id).unwrap());
     tokio::select! {
         error = watch.into_future() => panic!("{error}"),
-        // It looks many times.
+        // The watch looks many times in this period.
         () = tokio::time::sleep(Duration::from_hours(1)) => {}
     }
     assert_eq!((went_on.recv().await, went_on.recv().await), (Some(other[0].run_id), None));
@@ -213,11 +213,11 @@ async fn a_watch_leaves_runs_to_who_drives_them() {
 }
 
 #[tokio::test]
-async fn elements_and_instances_are_asked_by_their_own_types() {
+async fn answers_of_elements_and_instances_have_their_own_types() {
     let world = World::default();
     let runner = world.builder().workflow(Magazine::default()).build().unwrap();
     let workflow = Magazine::default();
-    let waiting = paused(runner.run(&workflow, vec!["a".to_owned(), "b".to_owned()]).stream()).await;
+    let waiting = open_waits(runner.run(&workflow, vec!["a".to_owned(), "b".to_owned()]).stream()).await;
     assert_eq!(questions(&waiting), ["Is a fit for print?", "Is b fit for print?"]);
     assert_eq!(runner.answer(&waiting[1].id, "yes").await.unwrap_err().kind(), ErrorKind::AnswerInvalid);
     for (one, yes) in waiting.iter().zip([true, false]) {
@@ -234,7 +234,7 @@ async fn elements_and_instances_are_asked_by_their_own_types() {
 }
 
 workflow! {
-    /// Waits for what has to come in time.
+    /// Waits for an answer in time.
     pub Voting() -> vote: bool {
         /// Yes or no?
         await(timeout = "1s") vote: bool
@@ -246,7 +246,7 @@ async fn without_a_default_the_run_fails_at_the_timeout() {
     let world = World::default();
     let runner = world.builder().workflow(Voting::default()).build().unwrap();
     let workflow = Voting::default();
-    paused(runner.run(&workflow, ()).stream()).await;
+    open_waits(runner.run(&workflow, ()).stream()).await;
     tokio::time::advance(Duration::from_secs(2)).await;
     let error = runner.recover().await.unwrap().remove(0).result.unwrap_err();
     assert_eq!(
@@ -257,7 +257,7 @@ async fn without_a_default_the_run_fails_at_the_timeout() {
 }
 
 workflow! {
-    /// Asks a model and a person in turn.
+    /// Asks a model, then a person.
     pub Asking(topic: String) -> text: String {
         agent drafter -> draft: String { instruction: "Draft {topic}." }
         agent writer -> text: String { instruction: "Write {draft}. Be {tone}, {length}." }
@@ -269,18 +269,18 @@ workflow! {
     }
 }
 
-/// What an agent used counts once, however often its run is taken up after it.
+/// The usage of an agent counts once, even when its run is resumed many times.
 #[tokio::test]
-async fn a_run_that_is_taken_up_twice_has_used_what_its_calls_used() {
+async fn a_run_that_is_resumed_twice_counts_its_usage_once() {
     let world = World::default();
     let reply = adk::testing::Reply::new().text("Tea.").usage(10, 2);
     let model = adk::testing::ScriptedModel::new().reply(reply).repeat_last();
     let runner = world.builder().model(model).build().unwrap();
     let workflow = Asking::default();
-    let mut waiting = paused(runner.run(&workflow, "tea").stream()).await;
+    let mut waiting = open_waits(runner.run(&workflow, "tea").stream()).await;
     let run = waiting[0].run_id;
     runner.answer(&waiting[0].id, "kind").await.unwrap();
-    waiting = paused(runner.resume(&workflow, run).stream()).await;
+    waiting = open_waits(runner.resume(&workflow, run).stream()).await;
     runner.answer(&waiting[0].id, "short").await.unwrap();
     let outcome = runner.resume(&workflow, run).await.unwrap();
     let told = runner.runs(&adk::engine::RunFilter::of_run(run)).await.unwrap();
@@ -296,7 +296,7 @@ fn pay(amount: u32) -> String {
 }
 
 workflow! {
-    /// Pays what an agent of the shop wants to pay, if others agree.
+    /// Pays the amount that an agent of the shop requests, with the consent of other people.
     pub Refund() -> (told: String, checked: bool) {
         agent payer -> told: String { instruction: "Pay.", tools: [pay] }
         payer;
@@ -312,7 +312,7 @@ async fn a_question_that_names_a_role_is_answered_by_a_user_with_the_role() {
     let model = ScriptedModel::new().call("pay", amount(5)).call("pay", amount(49)).text("done");
     let runner = world.builder().model(model).workflow(Refund::default()).build().unwrap();
     let workflow = Refund::default();
-    let waiting = paused(runner.session("ann", "s").run(&workflow, ()).stream()).await;
+    let waiting = open_waits(runner.session("ann", "s").run(&workflow, ()).stream()).await;
     assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":49}?"]);
     assert_eq!(waiting[0].by, Some(AnsweredBy::Role("staff".into())));
     for caller in [Answerer::default(), Answerer::user("ann"), Answerer::user("bob").role("editor")] {

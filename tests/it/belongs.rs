@@ -1,5 +1,6 @@
-//! What belongs to a step besides its agent: transfer targets, agents and workflows as tools, and the tools of all of them.
-//! They write keys of elements, count for the defaults of nested inputs, and have the keys of an instance.
+//! The agents and tools of a step: transfer targets, agents and workflows as tools, and the tools
+//! of all of them. They write keys of elements, they satisfy the defaults of nested inputs, and
+//! they use the renamed keys of an instance.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
@@ -22,7 +23,7 @@ fn jot(text: &str, cx: &mut ToolContext) -> Result<String, ToolError> {
 }
 
 workflow! {
-    /// Notes what it is asked for.
+    /// Notes the request.
     pub Noting(request: String) -> note: String {
         agent scribe -> note: String { instruction: "{request}" }
         scribe
@@ -37,8 +38,8 @@ workflow! {
     }
 }
 
-/// A workflow of an agent over a list, and one with a nested default after it: the notes are those that something below has
-/// written.
+/// A workflow with an agent over a list, and a workflow with a nested default after the agent. In
+/// both, an agent or a tool of the step writes the note.
 macro_rules! belongs {
     ($name:ident, { $($agents:tt)* }, $each:expr) => {
         /// Where the notes are written.
@@ -55,7 +56,7 @@ macro_rules! belongs {
             }
 
             workflow! {
-                /// Notes once, and speaks.
+                /// Takes one note, and speaks.
                 pub Once(topic: String) -> said: String {
                     $($agents)*
                     desk;
@@ -64,7 +65,7 @@ macro_rules! belongs {
             }
 
             #[tokio::test]
-            async fn its_notes_are_found() {
+            async fn the_notes_of_the_step_are_found() {
                 let each: fn(ScriptedModel, &str) -> ScriptedModel = $each;
                 let model = each(each(ScriptedModel::new(), "n1"), "n2");
                 let runner = Runner::builder().model(model).build().unwrap();
@@ -153,7 +154,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn what_belongs_to_an_instance_has_its_keys() {
+async fn agents_of_an_instance_use_its_renamed_keys() {
     let model =
         hand_over(ScriptedModel::new()).on("clerk").call("helper", json!({"request": "?"})).text("known");
     let model = model.on("helper").text("hint");
@@ -165,21 +166,21 @@ async fn what_belongs_to_an_instance_has_its_keys() {
     }
 }
 
-/// Writes a key of the user.
+/// Writes a key with the prefix `user:`.
 #[agent(writes = user:mood)]
 fn put(topic: &str) -> String {
     topic.to_owned()
 }
 
 workflow! {
-    /// What is supplied.
+    /// Writes the mood.
     pub Putting(topic: String) {
         put
     }
 }
 
 workflow! {
-    /// Reads it.
+    /// Reads the mood.
     pub Looking(topic: String) {
         agent looker { instruction: "{topic} {user:mood?}" }
         looker
@@ -187,7 +188,7 @@ workflow! {
 }
 
 workflow! {
-    /// Two at the same time.
+    /// Runs the guest parallel to `put`.
     pub Beside(topic: String) {
         agent guest(topic: String) as Arc<dyn DynAgent>;
         parallel < guest; put >
@@ -195,7 +196,7 @@ workflow! {
 }
 
 workflow! {
-    /// One after the other.
+    /// Runs the guest before `put`.
     pub Before(topic: String) {
         agent guest(topic: String) as Arc<dyn DynAgent>;
         guest;
@@ -204,7 +205,7 @@ workflow! {
 }
 
 #[test]
-fn what_is_inside_of_a_given_agent_has_to_fit() {
+fn the_keys_inside_a_supplied_agent_are_checked() {
     for given in [|| Arc::new(Putting::default()) as Arc<dyn DynAgent>, || Arc::new(Looking::default()) as _]
     {
         let error = Beside::new(given()).unwrap_err().to_string();

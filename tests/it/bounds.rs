@@ -1,4 +1,4 @@
-//! What a run may cost: refused where it is declared otherwise, and held while it runs.
+//! Bounds: declarations that exceed them are rejected, and each run is limited by them.
 
 use adk::engine::MemoryJournal;
 use adk::prelude::*;
@@ -23,13 +23,13 @@ workflow! {
     }
 }
 
-fn searching() -> ScriptedModel {
+fn search_model() -> ScriptedModel {
     ScriptedModel::new().calls([("search", serde_json::json!({}))]).repeat_last()
 }
 
 #[tokio::test]
-async fn a_tool_that_nothing_allows_is_refused_before_any_call() {
-    let model = searching();
+async fn an_undeclared_tool_is_refused_before_any_call() {
+    let model = search_model();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let mut desk = Desk::default();
     desk.clerk.add_tool(search::default());
@@ -44,7 +44,7 @@ async fn a_tool_that_nothing_allows_is_refused_before_any_call() {
 }
 
 workflow! {
-    /// Answers a question with what the caller gives.
+    /// Answers a question with tools of the caller.
     #[bounds(model_calls = 3)]
     pub OpenDesk(question: String) -> answer: String {
         agent clerk -> answer: String { instruction: "Answer {question}.", tools: [..], max_turns: 3 }
@@ -54,7 +54,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn tools_may_be_added_where_the_declaration_says_so() {
+async fn tools_may_be_added_if_the_declaration_allows_them() {
     assert_eq!(OpenDesk::SPEC.bounds().model_calls, Some(3));
     let model = ScriptedModel::new().call("search", serde_json::json!({})).text("So.");
     let runner = Runner::builder().model(model.clone()).build().unwrap();
@@ -62,7 +62,7 @@ async fn tools_may_be_added_where_the_declaration_says_so() {
     desk.clerk.add_tool(search::default());
     assert_eq!(runner.run(&desk, "Why?").await.unwrap().output, "So.");
     assert_eq!(model.requests().len(), 2);
-    // Its calls are not counted by `max_turns`.
+    // `max_turns` does not limit the calls that the agent tool itself makes.
     desk.clerk.add_tool(AgentTool::new(adk::llm::LlmAgent::builder("helper").build().unwrap()));
     assert_eq!(runner.run(&desk, "Why?").await.unwrap_err().kind(), ErrorKind::Unchecked);
 }
@@ -77,7 +77,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_callback_that_may_skip_a_block_is_declared_there() {
+async fn a_callback_that_may_skip_a_block_must_be_declared() {
     let model = ScriptedModel::new().text("Better.").repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let mut polishing = Polishing::default();
@@ -93,8 +93,8 @@ async fn a_callback_that_may_skip_a_block_is_declared_there() {
     assert_eq!(model.requests().len(), 2);
 }
 
-/// Three calls in one reply.
-fn searches() -> [(&'static str, serde_json::Value); 3] {
+/// Returns three tool calls for one reply.
+fn search_calls() -> [(&'static str, serde_json::Value); 3] {
     std::array::from_fn(|_| ("search", serde_json::json!({})))
 }
 
@@ -109,8 +109,8 @@ workflow! {
 }
 
 #[tokio::test]
-async fn tool_calls_are_held_before_they_are_made() {
-    let model = ScriptedModel::new().calls(searches()).calls(searches()).repeat_last();
+async fn a_tool_call_over_the_bound_is_not_made() {
+    let model = ScriptedModel::new().calls(search_calls()).calls(search_calls()).repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let session = runner.session("u", "s");
     let error = session.run(&Limited::default(), "Why?").await.unwrap_err();
@@ -125,9 +125,9 @@ async fn tool_calls_are_held_before_they_are_made() {
     assert_eq!(responses, 3, "what was committed stays");
 }
 
-/// A model that calls a tool which is not there is asked again: more often than any check can know.
+/// A model that calls an unknown tool is called again, more often than a check can predict.
 #[tokio::test]
-async fn model_calls_are_held_where_they_cannot_be_counted_before() {
+async fn model_calls_are_limited_where_no_check_can_count_them() {
     let model = ScriptedModel::new().call("nothing", serde_json::json!({})).repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let error = runner.run(&Desk::default(), "Why?").await.unwrap_err();
@@ -140,7 +140,7 @@ async fn model_calls_are_held_where_they_cannot_be_counted_before() {
 }
 
 workflow! {
-    /// Drafts three times at once.
+    /// Drafts three times in parallel.
     #[bounds(tokens = 50)]
     pub Drafting(topics: Vec<String>) -> note: Vec<String> {
         agent writer -> note: String { instruction: "Write about {topic}." }
@@ -169,7 +169,7 @@ async fn tokens_are_counted_over_parallel_branches() {
     );
 }
 
-/// Never comes back.
+/// Never returns.
 #[tool]
 async fn hangs() {
     std::future::pending::<()>().await;
@@ -186,14 +186,14 @@ workflow! {
 }
 
 workflow! {
-    /// Does so as a part.
+    /// Runs the waiting workflow as a step.
     pub Around(question: String) -> answer: String {
         Hanging
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_is_held_where_a_tool_hangs() {
+async fn a_hanging_tool_ends_at_the_time_bound() {
     let model = ScriptedModel::new().call("hangs", serde_json::json!({})).repeat_last();
     let runner = Runner::builder().model(model).build().unwrap();
     let before = tokio::time::Instant::now();
@@ -213,7 +213,7 @@ async fn time_is_held_where_a_tool_hangs() {
 }
 
 workflow! {
-    /// Hands on to workflows with bounds of their own.
+    /// Runs workflows that have their own bounds.
     #[bounds(model_calls = 4, rounds = 2)]
     pub Office(question: String) -> answer: String {
         loop(max = 2) < Limited >
@@ -221,7 +221,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_nested_workflow_is_held_to_its_own_part_and_all_of_them_to_that_around() {
+async fn a_nested_workflow_is_limited_by_its_own_and_the_outer_bounds() {
     assert_eq!(Office::SPEC.bounds().model_calls, Some(4));
     let model = ScriptedModel::new()
         .call("search", serde_json::json!({}))
@@ -252,14 +252,14 @@ workflow! {
 }
 
 #[tokio::test]
-async fn what_was_recorded_counts_again_when_a_run_is_taken_up() {
+async fn recorded_calls_count_when_a_run_is_resumed() {
     let model = |last: u64| {
         let calls = adk::testing::Reply::new().call("pay", serde_json::json!({})).usage(10, 0);
         let last = adk::testing::Reply::new().text("Done.").usage(last, 0);
         ScriptedModel::new().reply(costly(10)).reply(calls).reply(last)
     };
     for (last, fits) in [(5, true), (6, false)] {
-        // Each time that it is taken up, another process does it.
+        // Another process resumes the run each time.
         let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
         let engine = MemoryJournal::new();
         let model = model(last);
@@ -281,7 +281,7 @@ async fn what_was_recorded_counts_again_when_a_run_is_taken_up() {
 }
 
 workflow! {
-    /// Is known to end.
+    /// A workflow that is known to end.
     #[bounds(ends, model_calls = 4, tokens = 800, time = "1h")]
     pub Ending(question: String) -> answer: String {
         agent clerk -> answer: String {
@@ -311,14 +311,14 @@ fn bounds_are_shown_as_a_table() {
     assert!(table.ends_with("ends         not known: agent `clerk` has tools and no `max_turns`"), "{table}");
 }
 
-/// Takes as long as it likes.
+/// Takes any time.
 #[agent(writes = facts)]
 async fn look_up(question: &str) -> String {
     question.to_owned()
 }
 
 workflow! {
-    /// What has no limit of its own has that of the try around it.
+    /// An agent without its own limit has the limit of the enclosing `try`.
     #[bounds(ends)]
     pub LookingUp(question: String) -> facts: String {
         try(attempts = 2, timeout = "20s", delay = "1s") < look_up >

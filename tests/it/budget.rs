@@ -9,26 +9,26 @@ use adk::{ErrorKind, RunConfig};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A model that costs a dollar for a thousand tokens of a request, and as much for an answer.
+/// Returns prices of one dollar for a thousand input tokens, and the same for output tokens.
 fn prices() -> Prices {
-    let price = Price::per_million("1000", "1000").expect("it is right");
-    Prices::new("USD").expect("it is right").model("scripted", price)
+    let price = Price::per_million("1000", "1000").expect("the price is valid");
+    Prices::new("USD").expect("the currency is valid").model("scripted", price)
 }
 
-fn says(input: u64, output: u64) -> Reply {
+fn usage_reply(input: u64, output: u64) -> Reply {
     Reply::new().text("Text.").usage(input, output)
 }
 
 fn runner(model: ScriptedModel) -> Runner {
-    Runner::builder().model(model).prices(prices()).build().expect("it is right")
+    Runner::builder().model(model).prices(prices()).build().expect("the runner is valid")
 }
 
 fn budget(text: &str) -> Budget {
-    text.parse().expect("it is right")
+    text.parse().expect("the budget is valid")
 }
 
 workflow! {
-    /// Writes and reviews.
+    /// Writes a text and reviews it.
     pub Writing(topic: String) -> (draft: String, review: String) {
         agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 100 }
         agent critic -> review: String { instruction: "Review {draft}.", max_output_tokens: 100 }
@@ -38,8 +38,8 @@ workflow! {
 }
 
 #[tokio::test]
-async fn each_answer_and_the_run_say_what_they_cost() {
-    let model = ScriptedModel::new().reply(says(20, 10)).reply(says(50, 20));
+async fn each_reply_and_the_run_report_their_cost() {
+    let model = ScriptedModel::new().reply(usage_reply(20, 10)).reply(usage_reply(50, 20));
     let runner = runner(model);
     let outcome = runner.run(&Writing::default(), "cats").await.unwrap();
     assert_eq!(outcome.usage.cost.to_string(), "0.10");
@@ -58,8 +58,8 @@ async fn each_answer_and_the_run_say_what_they_cost() {
 }
 
 #[tokio::test]
-async fn a_run_ends_before_the_call_that_might_be_too_much() {
-    let model = ScriptedModel::new().reply(says(20, 80)).reply(says(20, 10));
+async fn a_run_ends_before_a_call_that_may_exceed_the_budget() {
+    let model = ScriptedModel::new().reply(usage_reply(20, 80)).reply(usage_reply(20, 10));
     let asked = model.clone();
     let runner = runner(model);
     let session = runner.session("u", "s");
@@ -80,7 +80,7 @@ async fn a_run_ends_before_the_call_that_might_be_too_much() {
 }
 
 workflow! {
-    /// Writes again and again.
+    /// Writes in each round.
     pub Refining(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 50 }
 
@@ -89,8 +89,8 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_block_has_a_budget_of_its_own_each_time_that_it_runs() {
-    let model = ScriptedModel::new().reply(says(50, 40)).repeat_last();
+async fn a_block_has_a_new_budget_each_time_it_runs() {
+    let model = ScriptedModel::new().reply(usage_reply(50, 40)).repeat_last();
     let asked = model.clone();
     let runner: Runner = Runner::builder().model(model).build().unwrap();
     for run in 1..=2 {
@@ -105,7 +105,7 @@ async fn a_block_has_a_budget_of_its_own_each_time_that_it_runs() {
 }
 
 workflow! {
-    /// Two at once.
+    /// Writes twice in parallel.
     pub Both(topic: String) -> (a: String, b: String) {
         agent one -> a: String { instruction: "{topic}", max_output_tokens: 100 }
         agent two -> b: String { instruction: "{topic}", max_output_tokens: 100 }
@@ -115,8 +115,8 @@ workflow! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_waits_for_what_another_may_leave() {
-    let slow = || says(20, 10).after(Duration::from_secs(5));
+async fn a_call_waits_until_a_parallel_call_releases_its_reserve() {
+    let slow = || usage_reply(20, 10).after(Duration::from_secs(5));
     let model = ScriptedModel::new().on("one").reply(slow()).on("two").reply(slow());
     let start = tokio::time::Instant::now();
     let outcome = runner(model).run(&Both::default(), "cats").await.unwrap();
@@ -129,7 +129,7 @@ async fn a_call_waits_for_what_another_may_leave() {
 }
 
 workflow! {
-    /// An agent with a budget.
+    /// Runs an agent with a budget.
     pub Asking(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "{topic}", max_output_tokens: 100, budget: "0.05 USD" }
 
@@ -137,22 +137,22 @@ workflow! {
     }
 }
 
-/// Another draft.
+/// Writes another draft.
 #[agent(writes = draft)]
 fn otherwise() -> String {
     "none".to_owned()
 }
 
 #[tokio::test]
-async fn an_agent_has_one_for_its_turn_and_no_try_catches_the_end_of_it() {
-    let model = ScriptedModel::new().reply(says(20, 10));
+async fn an_agent_has_a_budget_for_its_turn_and_no_try_catches_the_error() {
+    let model = ScriptedModel::new().reply(usage_reply(20, 10));
     let error = runner(model).run(&Asking::default(), "cats").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
     assert!(error.to_string().contains("`asking/try_1#1/writer` would use more"), "{error}");
 }
 
 #[tokio::test]
-async fn what_a_call_may_cost_has_to_be_known() {
+async fn a_budget_needs_prices_for_all_models() {
     let message = async |runner: Runner, budget: &str| {
         let config = RunConfig::new().budget(budget.parse().unwrap());
         let error = runner.run(&Writing::default(), "cats").config(config).await.unwrap_err();
@@ -185,14 +185,14 @@ workflow! {
 }
 
 #[tokio::test]
-async fn what_was_recorded_counts_when_a_run_is_taken_up() {
+async fn recorded_costs_count_when_a_run_is_resumed() {
     for (most, fits) in [("0.40 USD", true), ("0.30 USD", false)] {
         let calls = Reply::new().call("pay", serde_json::json!({})).usage(90, 10);
-        let model = ScriptedModel::new().reply(says(90, 10)).reply(calls).reply(says(90, 10));
+        let model = ScriptedModel::new().reply(usage_reply(90, 10)).reply(calls).reply(usage_reply(90, 10));
         let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
         let engine = MemoryJournal::new();
         let config = RunConfig::new().budget(budget(most));
-        // Each time that it is taken up, another process does it.
+        // Another process resumes the run each time.
         let runner = || {
             let runner = Runner::builder().session_store(sessions.clone()).engine(engine.clone());
             runner.model(model.clone()).prices(prices()).config(config.clone()).build().unwrap()
@@ -210,7 +210,7 @@ async fn what_was_recorded_counts_when_a_run_is_taken_up() {
 }
 
 #[test]
-fn the_worst_case_is_quoted_before_anything_is_paid() {
+fn the_worst_case_is_quoted_before_a_run() {
     let price = Price::per_million("0.25", "2.00").unwrap().longest(100_000, 10_000);
     let prices = Prices::new("EUR").unwrap().model("small", price);
     let quote = Writing::SPEC.quote(&prices, "small");
@@ -225,7 +225,7 @@ fn the_worst_case_is_quoted_before_anything_is_paid() {
 }
 
 workflow! {
-    /// Names its models.
+    /// Names the models of its agents.
     pub Named(topic: String) -> draft: String {
         agent writer -> draft: String {
             model: "large",
@@ -241,7 +241,7 @@ workflow! {
 }
 
 #[test]
-fn the_description_has_the_model_and_the_time_of_all_of_them() {
+fn the_description_has_the_models_and_the_total_time() {
     assert_eq!(Named::SPEC.bounds().time, Some(Duration::from_secs(30)));
     let large = Price::per_million("1", "10").unwrap().longest(1_000_000, 50_000);
     let quote = Named::SPEC.quote(&Prices::new("USD").unwrap().model("large", large), "none");

@@ -1,4 +1,4 @@
-//! Callbacks in declarations, on fields, and on what is built at run time.
+//! Callbacks in declarations, on fields, and in agents that are built at run time.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use adk::prelude::*;
 use adk::testing::ScriptedModel;
 use adk::{DynAgent, Event, FunctionCall, LoopAgent, Tree, Value, WithCallbacks};
 
-/// Remembers in the state that it was called.
+/// Records a call in the state.
 fn mark(cx: &mut CallbackContext, what: &str) -> Result<()> {
     let mut all: Vec<String> = cx.state().get("user:trace")?.unwrap_or_default();
     all.push(format!("{what} {}", cx.agent_name()));
@@ -37,7 +37,7 @@ fn no_secrets(_: &mut CallbackContext, request: &mut ModelRequest) -> Option<&'s
 }
 
 mod hooks {
-    //! Callbacks of another module.
+    //! Callbacks in another module.
     use super::{
         CallbackContext, Error, FunctionCall, ModelRequest, ModelResponse, Result, Value, json, mark,
     };
@@ -68,14 +68,14 @@ mod hooks {
     }
 }
 
-/// How far it is.
+/// Returns a distance.
 #[tool]
 fn distance(to: String, #[default("mi".to_owned())] unit: String) -> Result<String, String> {
     if to.is_empty() { Err("no place".to_owned()) } else { Ok(format!("5 {unit} to {to}")) }
 }
 
 workflow! {
-    /// Every field that takes callbacks.
+    /// Has every field that takes callbacks.
     pub Guarded(question: String) -> answer: String {
         /// Answers.
         agent clerk -> answer: String {
@@ -97,7 +97,7 @@ workflow! {
 }
 
 llm::agent! {
-    /// Alone.
+    /// Runs one agent with callbacks.
     pub alone -> note: String {
         instruction: "Say something.",
         before_agent: |_: &mut CallbackContext| Some("nothing to say"),
@@ -105,7 +105,7 @@ llm::agent! {
 }
 
 workflow! {
-    /// Callbacks of an agent that is declared outside, and blocks of every kind.
+    /// Runs an external agent with callbacks, and blocks of every kind.
     pub Blocks(topics: Vec<String>, kind: u8) {
         alone;
         choice: match(before_agent = begins) kind < 0 => (), _ => never >
@@ -114,7 +114,7 @@ workflow! {
     }
 }
 
-/// Is not run.
+/// Is never called.
 #[agent]
 fn never() -> Result<()> {
     Err(Error::other("it was run"))
@@ -128,7 +128,7 @@ fn runner(model: &ScriptedModel) -> Runner {
 }
 
 #[tokio::test]
-async fn callbacks_of_agents_and_blocks_as_they_are_declared() {
+async fn declared_callbacks_of_agents_and_blocks_run() {
     let model =
         ScriptedModel::new().call("distance", json!({"to": "Bern"})).text("It is a long, long way to go.");
     let outcome = runner(&model).run(&Guarded::default(), "how far?").await.unwrap();
@@ -153,7 +153,7 @@ async fn callbacks_of_agents_and_blocks_as_they_are_declared() {
 }
 
 #[tokio::test]
-async fn errors_and_requests_are_answered_for() {
+async fn callbacks_replace_errors_and_requests() {
     let model = ScriptedModel::new();
     let outcome = runner(&model).run(&Guarded::default(), "a secret").await.unwrap();
     assert_eq!(outcome.output, "I do not talk about that.");
@@ -164,7 +164,7 @@ async fn errors_and_requests_are_answered_for() {
 }
 
 #[tokio::test]
-async fn blocks_of_every_kind_and_agents_from_outside() {
+async fn callbacks_run_on_blocks_of_every_kind_and_on_external_agents() {
     let input = BlocksInput { topics: vec!["a".into()], kind: 0 };
     let outcome = runner(&ScriptedModel::new()).run(&Blocks::default(), input).await.unwrap();
     assert_eq!(outcome.get::<String>("right_note").unwrap().as_deref(), Some("nothing to say"));
@@ -173,7 +173,7 @@ async fn blocks_of_every_kind_and_agents_from_outside() {
 }
 
 #[tokio::test]
-async fn fields_take_more_callbacks_behind_the_declared_ones() {
+async fn callbacks_of_fields_run_after_the_declared_callbacks() {
     let mut workflow = Guarded::default();
     let later = String::from("later");
     workflow.clerk.add_after_agent(move |cx: &mut CallbackContext| mark(cx, &later));
@@ -192,14 +192,14 @@ async fn fields_take_more_callbacks_behind_the_declared_ones() {
     );
 }
 
-/// What a run of a tree says.
-async fn said(tree: &Tree, model: &ScriptedModel) -> Vec<String> {
+/// Runs a tree and returns its texts.
+async fn run_texts(tree: &Tree, model: &ScriptedModel) -> Vec<String> {
     let outcome = runner(model).run(tree, "go").await.unwrap();
     outcome.session().events().skip(1).map(|event| format!("{}: {}", event.path, event.text())).collect()
 }
 
 #[tokio::test]
-async fn builders_take_the_same_and_the_root_of_a_tree_begins_and_ends_once() {
+async fn builders_take_callbacks_and_the_root_of_a_tree_runs_them_once() {
     let agent = LlmAgent::builder("a").output_key("o").before_agent(begins).after_model(hooks::shorten);
     let tree = LoopAgent::builder("lp")
         .max_iterations(2)
@@ -209,7 +209,7 @@ async fn builders_take_the_same_and_the_root_of_a_tree_begins_and_ends_once() {
         .build()
         .unwrap();
     let model = ScriptedModel::new().text("one").text("two");
-    let all = said(&tree.into(), &model).await;
+    let all = run_texts(&tree.into(), &model).await;
     assert_eq!(all, ["lp: ", "lp#1/a: ", "lp#1/a: one", "lp#2/a: ", "lp#2/a: two", "lp: over at lp"]);
 
     let agent = LlmAgent::builder("a")
@@ -218,7 +218,7 @@ async fn builders_take_the_same_and_the_root_of_a_tree_begins_and_ends_once() {
         .build()
         .unwrap();
     let tree = Tree::of(agent).unwrap();
-    assert_eq!(said(&tree, &ScriptedModel::new().text("one")).await, ["a: one", "a: bye"]);
+    assert_eq!(run_texts(&tree, &ScriptedModel::new().text("one")).await, ["a: one", "a: bye"]);
 
     let skipped = WithCallbacks::new(LlmAgent::builder("a").output_key("o").build().unwrap())
         .before_agent(|_: &mut CallbackContext| Some("instead"));
@@ -254,18 +254,19 @@ async fn a_plugin_sees_every_run_of_its_runner() {
     let model = ScriptedModel::new().call("distance", json!({"to": "Bern"})).text("ok");
     let runner = Runner::builder().model(model).plugin(Counts).build().unwrap();
     let outcome = runner.run(&Guarded::default(), "how far?").await.unwrap();
-    // Before, the call, its answer, the last word, after.
+    // Five events: the callback before the agent, the call, its result, the final text, the
+    // callback after it.
     assert_eq!(outcome.get::<u32>("user:clerk_spoke").unwrap(), Some(5));
 }
 
-/// The app, the user and the session, as a context names them.
+/// Formats the app, the user and the session of a context.
 macro_rules! whose {
     ($cx:expr) => {
         format!("{}/{}/{}", $cx.app(), $cx.user(), $cx.session())
     };
 }
 
-/// Says whose run it is.
+/// Reports the user of the run.
 #[tool]
 fn tool_whose(cx: &mut ToolContext) -> String {
     whose!(cx)
@@ -287,7 +288,7 @@ fn instruction_whose(cx: adk::ReadonlyContext) -> String {
 }
 
 workflow! {
-    /// Asks every context whose run it is.
+    /// Reads the user, the session and the app in every kind of context.
     pub Whose() -> (by_agent: String, said: String) {
         agent asked -> said: String {
             instruction: instruction_whose,

@@ -1,4 +1,4 @@
-//! Workflows that have changed since a run of them was begun: what it is taken up with, and what is refused.
+//! Workflows that changed after a run began: the resume of such a run, and the refusals.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
@@ -10,28 +10,28 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Says who was greeted how.
+/// Formats a greeting.
 #[agent(writes = line)]
 fn say(topic: &str, tone: &str, fine: bool) -> String {
     format!("{topic}, {tone}, {fine}")
 }
 
-/// Another value each time.
+/// Returns another value for each call.
 fn next() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("tone {}", NEXT.fetch_add(1, Relaxed))
 }
 
-/// Without a `let`.
+/// A workflow without a `let`.
 pub mod plain {
     use super::*;
-    /// Says less.
+    /// Formats a shorter greeting.
     #[agent(writes = line)]
     fn say(topic: &str, fine: bool) -> String {
         format!("{topic}, {fine}")
     }
     workflow! {
-        /// Asks.
+        /// Asks a question.
         pub Greeting(topic: String) -> line: String {
             /// Is it fine?
             await fine: bool;
@@ -39,18 +39,18 @@ pub mod plain {
         }
     }
     workflow! {
-        /// Asks in a workflow inside.
+        /// Runs a workflow that asks.
         pub Whole(topic: String) -> line: String {
             Greeting
         }
     }
 }
 
-/// With one.
+/// A workflow with a `let`.
 pub mod toned {
     use super::*;
     workflow! {
-        /// Asks.
+        /// Asks a question.
         pub Greeting(topic: String) -> line: String {
             let tone: String = next();
             /// Is it fine?
@@ -59,18 +59,18 @@ pub mod toned {
         }
     }
     workflow! {
-        /// Asks in a workflow inside.
+        /// Runs a workflow that asks.
         pub Whole(topic: String) -> line: String {
             Greeting
         }
     }
 }
 
-/// With an input in its place, which has a default.
+/// A workflow with an input in place of the `let`, which has a default.
 pub mod asked {
     use super::*;
     workflow! {
-        /// Asks.
+        /// Asks a question.
         pub Greeting(topic: String, tone: String = next()) -> line: String {
             /// Is it fine?
             await fine: bool;
@@ -78,18 +78,18 @@ pub mod asked {
         }
     }
     workflow! {
-        /// Asks in a workflow inside.
+        /// Runs a workflow that asks.
         pub Whole(topic: String) -> line: String {
             Greeting
         }
     }
 }
 
-/// With a key that the session has to have.
+/// A workflow with a key that the session must hold.
 pub mod stated {
     use super::*;
     workflow! {
-        /// Asks.
+        /// Asks a question.
         pub Greeting(topic: String) -> line: String {
             state tone: String;
             /// Is it fine?
@@ -106,17 +106,17 @@ macro_rules! version {
         #[allow(missing_docs)]
         pub mod $name {
             use super::*;
-            /// What is to be done.
+            /// The plan.
             #[data]
             pub struct $plan {
-                /// What for.
+                /// The aim of the plan.
                 pub aim: String,
                 $($field)*
             }
-            /// What a person says.
+            /// The verdict of a person.
             #[data]
             pub enum Verdict {
-                /// It is fine.
+                /// The result is fine.
                 Fine,
                 $($variant)*
             }
@@ -125,13 +125,13 @@ macro_rules! version {
             fn planner(topic: $topic) -> Result<$plan> {
                 serde_json::from_value(serde_json::json!({"aim": topic.to_string(), "steps": 3})).map_err(Error::other)
             }
-            /// Says what came of it.
+            /// Reports the result.
             #[agent(writes = line)]
             fn tell(plan: &$plan, verdict: &$awaited) -> String {
                 format!("{}: {verdict:?}", plan.aim)
             }
             workflow! {
-                /// Asks.
+                /// Asks a question.
                 pub Planning(topic: $topic) -> line: String {
                     planner;
                     /// Is it fine?
@@ -152,13 +152,13 @@ version!(other_plan: u8, Verdict, Outline {}, { Poor });
 version!(plan_awaited: u8, Plan, Plan {}, { Poor });
 version!(more_awaited: u8, Plan, Plan { pub steps: u32 }, { Poor });
 
-/// Begins a run, which waits for its answer, and gives the answer.
-async fn waiting<W: Workflow + adk::Needs>(workflow: &W, input: W::Input) -> (Runner, RunId) {
-    answered(workflow, input, true).await
+/// Begins a run that waits for its answer, and answers `true`.
+async fn approved_run<W: Workflow + adk::Needs>(workflow: &W, input: W::Input) -> (Runner, RunId) {
+    answered_run(workflow, input, true).await
 }
 
-/// The same with another answer.
-async fn answered<W: Workflow + adk::Needs>(
+/// Begins a run that waits for its answer, and answers.
+async fn answered_run<W: Workflow + adk::Needs>(
     workflow: &W,
     input: W::Input,
     answer: impl Serialize,
@@ -166,47 +166,48 @@ async fn answered<W: Workflow + adk::Needs>(
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let runner: Runner =
         Runner::builder().engine(MemoryJournal::new()).session_store(sessions).build().unwrap();
-    let Err(error) = runner.run(workflow, input).await else { panic!("it asks") };
+    let Err(error) = runner.run(workflow, input).await else { panic!("the run does not wait") };
     assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
     let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
     runner.answer(&waiting.id, answer).await.unwrap();
     (runner, waiting.run_id)
 }
 
-/// It is refused with these lines, and can still be taken up as it was.
-async fn refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
-    let Err(error) = runner.resume(workflow, *run).await else { panic!("it was taken up") };
+/// Asserts that a resume with `workflow` is refused with these lines. The run can still be resumed
+/// with its own workflow.
+async fn assert_refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
+    let Err(error) = runner.resume(workflow, *run).await else { panic!("the run was resumed") };
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
 }
 
 #[tokio::test]
-async fn a_new_key_at_the_begin_is_refused_with_what_is_different() {
-    let then = waiting(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+async fn a_new_key_at_the_start_is_refused_with_the_difference() {
+    let then = approved_run(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
     let diff = "- workflow greeting <- topic\n+ workflow greeting <- tone <- topic";
-    refused(&then, &toned::Greeting::default(), diff).await;
-    refused(&then, &asked::Greeting::default(), diff).await;
+    assert_refused(&then, &toned::Greeting::default(), diff).await;
+    assert_refused(&then, &asked::Greeting::default(), diff).await;
     assert_eq!(then.0.resume(&plain::Greeting::default(), then.1).await.unwrap().output, "cats, true");
 
-    let then = waiting(&plain::Whole::default(), plain::WholeInput::new("cats")).await;
+    let then = approved_run(&plain::Whole::default(), plain::WholeInput::new("cats")).await;
     let diff = "- workflow greeting <- topic -> line\n+ workflow greeting <- tone <- topic -> line";
-    refused(&then, &toned::Whole::default(), diff).await;
-    refused(&then, &asked::Whole::default(), diff).await;
+    assert_refused(&then, &toned::Whole::default(), diff).await;
+    assert_refused(&then, &asked::Whole::default(), diff).await;
     assert_eq!(then.0.resume(&plain::Whole::default(), then.1).await.unwrap().output, "cats, true");
 }
 
 #[tokio::test]
-async fn a_key_at_the_begin_that_is_gone_is_refused_as_well() {
-    let then = waiting(&toned::Whole::default(), toned::WholeInput::new("cats")).await;
+async fn a_removed_key_at_the_start_is_refused() {
+    let then = approved_run(&toned::Whole::default(), toned::WholeInput::new("cats")).await;
     let diff = "- workflow greeting <- tone <- topic -> line\n+ workflow greeting <- topic -> line";
-    refused(&then, &plain::Whole::default(), diff).await;
+    assert_refused(&then, &plain::Whole::default(), diff).await;
 }
 
 #[tokio::test]
-async fn the_values_that_a_run_began_with_stay_also_where_they_would_be_others_now() {
-    /// Whether its tone is older than what comes next.
+async fn the_values_at_the_start_of_a_run_stay_when_it_is_resumed() {
+    /// Asserts that the tone of the run is older than the next tone.
     async fn is_kept<W: Workflow<Output = String> + adk::Needs>(workflow: W, input: W::Input) {
-        let (runner, run) = waiting(&workflow, input).await;
+        let (runner, run) = approved_run(&workflow, input).await;
         let next = next();
         let line = runner.resume(&workflow, run).await.unwrap().output;
         let tone = line.strip_prefix("cats, ").and_then(|line| line.strip_suffix(", true")).unwrap();
@@ -220,30 +221,30 @@ async fn the_values_that_a_run_began_with_stay_also_where_they_would_be_others_n
 }
 
 #[tokio::test]
-async fn a_new_key_of_the_session_has_to_have_been_there() {
-    let then = waiting(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+async fn a_new_state_key_must_exist_in_the_session() {
+    let then = approved_run(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
     let Err(error) = then.0.resume(&stated::Greeting::default(), then.1).await else { panic!("no tone") };
     assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error}");
     assert!(error.to_string().contains("`tone`"), "{error}");
 }
 
 #[tokio::test]
-async fn a_type_that_has_changed_is_refused_with_what_is_different() {
+async fn a_changed_type_is_refused_with_the_difference() {
     let begin = || first::PlanningInput::new(7);
-    let then = answered(&first::Planning::default(), begin(), "Poor").await;
-    refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
-    refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
+    let then = answered_run(&first::Planning::default(), begin(), "Poor").await;
+    assert_refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
+    assert_refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
     let diff = "~ verdict: Verdict, which has other fields or variants now";
-    refused(&then, &one_more::Planning::default(), diff).await;
-    refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
-    // What a type says to people may change.
+    assert_refused(&then, &one_more::Planning::default(), diff).await;
+    assert_refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
+    // The descriptions in a type may change.
     let outcome = then.0.resume(&reworded::Planning::default(), then.1).await.unwrap();
     assert_eq!(outcome.output, "7: Poor");
 
     let answer = serde_json::json!({"aim": "cats"});
     let then =
-        answered(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
+        answered_run(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
     let diff = "~ verdict: Plan, which has other fields or variants now";
-    refused(&then, &more_awaited::Planning::default(), diff).await;
+    assert_refused(&then, &more_awaited::Planning::default(), diff).await;
     then.0.resume(&plan_awaited::Planning::default(), then.1).await.unwrap();
 }

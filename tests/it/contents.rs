@@ -1,4 +1,5 @@
-//! What is sent to a model: its instruction, the message of the user and what others said, in an order that no clock decides.
+//! The contents of model requests: instruction, message of the user and texts of other agents, in
+//! an order that does not depend on time.
 
 #![allow(unreachable_pub, clippy::unwrap_used)]
 
@@ -10,8 +11,8 @@ use adk::{Content, Error, ErrorKind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The system instruction and the texts of a request.
-fn sent(request: &ModelRequest) -> String {
+/// Formats the system instruction and the texts of a request.
+fn request_text(request: &ModelRequest) -> String {
     let texts = request.contents.iter().map(Content::text);
     [request.system_instruction.clone()].into_iter().chain(texts).collect::<Vec<_>>().join("\n")
 }
@@ -37,14 +38,14 @@ fn reviews() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_batch_costs_what_its_elements_cost() {
+async fn the_cost_of_a_batch_is_the_sum_of_its_elements() {
     let model = ScriptedModel::new().text("fine").repeat_last();
     let outcome = runner(model.clone()).run(&nightly::Nightly::default(), reviews()).await.unwrap();
     assert_eq!(outcome.output, vec!["fine"; 300]);
     let requests = model.requests_of("reader");
     assert_eq!(requests.len(), 300);
-    // Of 4 bytes each.
-    let tokens = requests.iter().map(|request| sent(request).len()).sum::<usize>() / 4;
+    // Each review has 4 bytes.
+    let tokens = requests.iter().map(|request| request_text(request).len()).sum::<usize>() / 4;
     assert!(tokens <= 22_000, "{tokens}");
     for request in requests {
         assert!(request.contents.is_empty(), "{:?}", request.contents);
@@ -55,7 +56,7 @@ async fn a_batch_costs_what_its_elements_cost() {
 mod inputs {
     use super::*;
 
-    /// How bad it is.
+    /// The severity.
     #[adk::data]
     pub enum Level {
         Low,
@@ -63,7 +64,7 @@ mod inputs {
     }
 
     workflow! {
-        /// Two inputs, of which the prompt names one.
+        /// Has two inputs; the prompt names one.
         pub Two(topic: String, hidden: String) -> end: String {
             agent writes -> end: String { instruction: "Write about {topic}." }
             writes
@@ -71,7 +72,7 @@ mod inputs {
     }
 
     workflow! {
-        /// One text.
+        /// Has one text input.
         pub One(topic: String) -> end: String {
             agent says -> end: String { instruction: "Write." }
             says
@@ -79,7 +80,7 @@ mod inputs {
     }
 
     workflow! {
-        /// One input that is a string in JSON alone.
+        /// Has one input that is a string only in JSON.
         pub Leveled(level: Level) -> end: String {
             agent ranks -> end: String { instruction: "Rank." }
             ranks
@@ -87,7 +88,7 @@ mod inputs {
     }
 
     workflow! {
-        /// Has its own inputs, and a workflow inside of it.
+        /// Has its own inputs and runs a workflow.
         pub Around(topic: String, hidden: String) -> end: String {
             Two;
         }
@@ -95,11 +96,11 @@ mod inputs {
 }
 
 #[tokio::test]
-async fn inputs_are_state_and_the_message_is_what_the_user_says() {
+async fn inputs_are_state_and_the_message_is_the_users_text() {
     let said = |agent: &'static str| {
         let model = ScriptedModel::new().text("x").repeat_last();
         (model.clone(), move || {
-            model.requests_of(agent).iter().map(|asked| sent(asked)).collect::<Vec<_>>().remove(0)
+            model.requests_of(agent).iter().map(|asked| request_text(asked)).collect::<Vec<_>>().remove(0)
         })
     };
     let two = || inputs::TwoInput { topic: "cats".into(), hidden: "SECRET".into() };
@@ -133,7 +134,7 @@ mod talks {
     use super::*;
 
     workflow! {
-        /// Sees the current turn alone, in each of its runs.
+        /// Sees only the current turn, in each of its runs.
         pub Talking(topic: String, tone: String) -> end: String {
             agent talks -> end: String { include_contents: none, instruction: "Write." }
             talks
@@ -150,7 +151,7 @@ mod talks {
 }
 
 #[tokio::test]
-async fn a_run_without_a_message_begins_a_turn_too() {
+async fn a_run_without_a_message_also_begins_a_turn() {
     let input = |nth: u32| (format!("topic {nth}"), "dry".to_owned());
     let model = ScriptedModel::new().text("one").text("two").text("three").text("four");
     let runner = runner(model.clone());
@@ -162,8 +163,8 @@ async fn a_run_without_a_message_begins_a_turn_too() {
     talks(1).message("hello").await.unwrap();
     talks(2).await.unwrap();
     let texts = |agent: &str| -> Vec<Vec<String>> {
-        let of = |request: &Arc<ModelRequest>| request.contents.iter().map(Content::text).collect();
-        model.requests_of(agent).iter().map(of).collect()
+        let texts = |request: &Arc<ModelRequest>| request.contents.iter().map(Content::text).collect();
+        model.requests_of(agent).iter().map(texts).collect()
     };
     assert_eq!(texts("talks"), [vec!["hello".to_owned()], vec![]]);
     let recalls = |nth| {
@@ -187,7 +188,7 @@ mod orders {
     }
 
     workflow! {
-        /// Three agents after blocks whose parts end in any order.
+        /// Runs three agents after blocks whose parts end in any order.
         pub Orders(topics: Vec<String>) -> report: String {
             agent reader -> finding: String { include_contents: none, instruction: "Read <{topic}>" }
             agent zoe -> z: String { instruction: "Be <zoe>" }
@@ -205,7 +206,7 @@ mod orders {
     }
 
     workflow! {
-        /// Leaves out what has failed.
+        /// Skips elements that fail.
         pub Skips(topics: Vec<String>) -> report: String {
             agent said -> finding: String { instruction: "Read <{topic}>" }
             agent writer -> report: String { instruction: "Say <writer>" }
@@ -215,7 +216,7 @@ mod orders {
     }
 
     workflow! {
-        /// One branch wins.
+        /// Uses the branch that ends first.
         pub Races() -> report: String {
             agent quick -> finding: String { instruction: "Be <quick>" }
             agent long -> other: String { instruction: "Be <long>" }
@@ -227,7 +228,8 @@ mod orders {
     }
 }
 
-/// Answers with the name that the prompt has, after a time that depends on it, by the clock of the test.
+/// A model that replies with the name in its prompt. Its delay, in virtual time, depends on the
+/// name.
 #[derive(Clone)]
 struct Timed {
     slow: &'static [&'static str],
@@ -242,19 +244,20 @@ impl Model for Timed {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let first = request.system_instruction.lines().next().unwrap_or_default();
         let name = first.split(['<', '>']).nth(1).unwrap_or(first).to_owned();
-        self.asked.lock().unwrap().push((name.clone(), sent(&request)));
+        self.asked.lock().unwrap().push((name.clone(), request_text(&request)));
         let slow = self.slow.iter().rev().position(|slow| *slow == name);
         let wait = Duration::from_millis(slow.map_or(1, |nth| 10 * (nth as u64 + 1)));
         ScriptedModel::new().reply(Reply::new().text(format!("about {name}")).after(wait)).generate(request)
     }
 }
 
-/// What the agents of those names were sent, where others are slow: of them the first is the slowest.
-async fn told<W>(
+/// Runs the workflow and returns the requests of `agents`. The agents in `slow` are slow, the first
+/// one most.
+async fn requests_of<W>(
     workflow: W,
     input: W::Input,
     slow: &'static [&'static str],
-    of: &[&str],
+    agents: &[&str],
 ) -> Vec<(String, String)>
 where
     W: adk::Workflow + adk::Needs<adk::NoResources> + 'static,
@@ -262,7 +265,7 @@ where
     let model = Timed { slow, asked: Arc::default() };
     runner(model.clone()).run(&workflow, input).await.unwrap();
     let asked = model.asked.lock().unwrap().clone();
-    asked.into_iter().filter(|(name, _)| of.contains(&&**name)).collect()
+    asked.into_iter().filter(|(name, _)| agents.contains(&&**name)).collect()
 }
 
 fn topics() -> Vec<String> {
@@ -270,12 +273,12 @@ fn topics() -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_block_the_request_does_not_depend_on_what_ended_last() {
-    let of = ["last", "whole", "report"];
+async fn after_a_block_the_request_does_not_depend_on_the_order_of_ends() {
+    let agents = ["last", "whole", "report"];
     let input = || orders::OrdersInput { topics: topics() };
     let slow: [&[&str]; 4] =
         [&[], &["alpha", "zoe"], &["gamma", "beta", "max"], &["beta", "alpha", "amy", "zoe"]];
-    let first = told(orders::Orders::default(), input(), slow[0], &of).await;
+    let first = requests_of(orders::Orders::default(), input(), slow[0], &agents).await;
     assert_eq!(first.len(), 3);
     assert!(first[0].1.contains("about gamma") && !first[0].1.contains("about beta"), "{}", first[0].1);
     let whole = &first[1].1;
@@ -283,30 +286,34 @@ async fn after_a_block_the_request_does_not_depend_on_what_ended_last() {
         .map(|name| whole.find(&format!("about {name}")));
     assert!(names.iter().all(Option::is_some) && names.is_sorted(), "{whole}");
     for slow in &slow[1..] {
-        assert_eq!(told(orders::Orders::default(), input(), slow, &of).await, first, "{slow:?} are slow");
+        assert_eq!(
+            requests_of(orders::Orders::default(), input(), slow, &agents).await,
+            first,
+            "{slow:?} are slow"
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_left_out_of_a_block_is_not_sent() {
+async fn texts_of_skipped_branches_are_not_sent() {
     let input = || orders::SkipsInput { topics: topics() };
-    let first = told(orders::Skips::default(), input(), &[], &["writer"]).await;
+    let first = requests_of(orders::Skips::default(), input(), &[], &["writer"]).await;
     let text = &first[0].1;
     assert!(
         text.contains("about alpha") && text.contains("about gamma") && !text.contains("about beta"),
         "{text}"
     );
-    assert_eq!(told(orders::Skips::default(), input(), &["alpha"], &["writer"]).await, first);
-    // The loser has got further in one of them.
-    let first = told(orders::Races::default(), (), &["longer", "long"], &["judge"]).await;
+    assert_eq!(requests_of(orders::Skips::default(), input(), &["alpha"], &["writer"]).await, first);
+    // The loser of the race gets further in one of the runs.
+    let first = requests_of(orders::Races::default(), (), &["longer", "long"], &["judge"]).await;
     assert!(first[0].1.contains("about quick") && !first[0].1.contains("about long"), "{}", first[0].1);
-    assert_eq!(told(orders::Races::default(), (), &["longer", "quick"], &["judge"]).await, first);
+    assert_eq!(requests_of(orders::Races::default(), (), &["longer", "quick"], &["judge"]).await, first);
 }
 
 mod typed {
     use super::*;
 
-    /// What was found.
+    /// The finding.
     #[adk::data]
     pub struct Finding {
         pub name: String,
@@ -331,7 +338,7 @@ mod typed {
     }
 
     workflow! {
-        /// The typed answer comes after tools.
+        /// Calls tools before the typed reply.
         pub Looks(topic: String, hidden: u32) -> (found: Finding, end: String) {
             agent looker -> found: Finding { instruction: "Find {topic}.", tools: [lookup], max_turns: 5 }
             agent reader -> end: String { instruction: "It is {found}." }
@@ -341,7 +348,7 @@ mod typed {
     }
 
     workflow! {
-        /// A typed agent as a tool.
+        /// Uses a typed agent as a tool.
         pub Asking(topic: String, hidden: u32) -> end: String {
             agent asks -> end: String { instruction: "Ask.", tools: [agent(scout)], max_turns: 5 }
             /// Scouts.
@@ -351,7 +358,7 @@ mod typed {
     }
 
     workflow! {
-        /// A person answers.
+        /// Asks a person.
         pub Answers() -> (found: Finding, end: String) {
             agent after -> end: String { instruction: "It is {found}." }
             /// What is it?
@@ -364,7 +371,7 @@ mod typed {
 const PROSE: &str = "SMUGGLED: forget it.\n```json\n{\"extra\": \"SMUGGLED\", \"name\": \"SMUGGLED\", \"name\": \"cat\"}\n```\nSMUGGLED";
 
 #[tokio::test]
-async fn a_typed_answer_is_its_value_and_nothing_else() {
+async fn a_typed_reply_is_sent_as_its_value() {
     let input = || typed::ShowsInput { topic: "cats".into(), hidden: 1 };
     for (answer, streams) in [(PROSE, false), (PROSE, true), (r#"{"name":"SMUGGLED","name":"cat"}"#, false)] {
         let model = ScriptedModel::new().on("finder").text(answer).on("other").text("end");
@@ -380,13 +387,13 @@ async fn a_typed_answer_is_its_value_and_nothing_else() {
         let event = said.iter().find(|event| &*event.author == "finder" && !event.partial).unwrap();
         assert_eq!(event.text(), r#"{"name":"cat","count":0}"#);
         assert_eq!(**event.actions.state_delta.get("found").unwrap(), json!({"name": "cat", "count": 0}));
-        let sent = sent(&model.requests_of("other")[0]);
+        let sent = request_text(&model.requests_of("other")[0]);
         assert!(sent.contains(r#"It is {"name":"cat","count":0}."#) && !sent.contains("SMUGGLED"), "{sent}");
     }
 }
 
 #[tokio::test]
-async fn a_typed_answer_by_a_tool_is_its_value_too() {
+async fn a_typed_reply_by_a_tool_is_sent_as_its_value() {
     let refused = json!({"name": 7, "extra": "SMUGGLED"});
     let answer = json!({"name": "cat", "extra": "SMUGGLED"});
     let model = ScriptedModel::new()
@@ -399,10 +406,10 @@ async fn a_typed_answer_by_a_tool_is_its_value_too() {
     let input = typed::LooksInput { topic: "cats".into(), hidden: 1 };
     let outcome = runner(model.clone()).run(&typed::Looks::default(), input).await.unwrap();
     assert_eq!((&*outcome.output.found.name, outcome.output.found.count), ("cat", 0));
-    let sent = sent(&model.requests_of("reader")[0]);
+    let sent = request_text(&model.requests_of("reader")[0]);
     assert!(sent.contains("called tool `lookup`") && sent.contains("\"cat\""), "{sent}");
     assert!(!sent.contains("SMUGGLED") && !sent.contains("set_model_response"), "{sent}");
-    // The agent itself knows why its answer was refused.
+    // The agent itself sees why its reply was rejected.
     let own = model.requests_of("looker")[2]
         .contents
         .iter()
@@ -412,7 +419,7 @@ async fn a_typed_answer_by_a_tool_is_its_value_too() {
 }
 
 #[tokio::test]
-async fn a_typed_answer_of_an_agent_as_a_tool_is_its_value() {
+async fn a_typed_reply_of_an_agent_as_a_tool_is_its_value() {
     let model = ScriptedModel::new()
         .on("asks")
         .call("scout", json!({"request": "go"}))
@@ -424,12 +431,12 @@ async fn a_typed_answer_of_an_agent_as_a_tool_is_its_value() {
     let last = &model.requests_of("asks")[1];
     let told = last.contents.iter().map(|content| format!("{content:?}")).collect::<String>();
     assert!(told.contains("cat") && !told.contains("SMUGGLED"), "{told}");
-    // The request stays the message of an agent that is a tool.
+    // The request stays the message of the agent that is a tool.
     assert_eq!(model.requests_of("scout")[0].contents.first().unwrap().text(), "go");
 }
 
 #[tokio::test]
-async fn the_answer_of_a_person_is_its_value() {
+async fn the_answer_of_a_person_is_sent_as_its_value() {
     let model = ScriptedModel::new().on("after").text("end");
     let runner = Runner::builder()
         .model(model.clone())
@@ -442,19 +449,19 @@ async fn the_answer_of_a_person_is_its_value() {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
+    let adk::RunEnd::Paused(waits) = stream.end() else { panic!("the run does not wait") };
     let wait = &waits[0];
     runner.answer(&wait.id, json!({"name": "cat", "extra": "SMUGGLED"})).await.unwrap();
     let outcome = runner.resume(&answers, wait.run_id).await.unwrap();
     assert_eq!(outcome.get::<serde_json::Value>("found").unwrap(), Some(json!({"name": "cat", "count": 0})));
-    assert!(!sent(&model.requests_of("after")[0]).contains("SMUGGLED"));
+    assert!(!request_text(&model.requests_of("after")[0]).contains("SMUGGLED"));
 }
 
 mod waits {
     use super::*;
 
     workflow! {
-        /// A person answers for each topic, in any order.
+        /// Asks a person about each topic; the answers come in any order.
         pub Asked(topics: Vec<String>) -> report: String {
             agent reader -> finding: String { include_contents: prompt, instruction: "Read {topic}" }
             agent speaker -> spoken: String { include_contents: prompt, instruction: "Speak of {topic}: {noted}" }
@@ -473,10 +480,10 @@ mod waits {
 }
 
 #[tokio::test]
-async fn a_resumed_run_sends_the_same_in_whatever_order_people_answer() {
+async fn a_resumed_run_sends_the_same_requests_for_any_order_of_answers() {
     let mut all = Vec::new();
     for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
-        // The words of a reply depend on its prompt alone.
+        // The text of a reply depends only on its prompt.
         let model = Timed { slow: &[], asked: Arc::default() };
         let journal = MemoryJournal::new();
         let sessions: Arc<dyn adk::session::SessionStore> = Arc::new(adk::session::MemoryStore::default());
@@ -490,7 +497,7 @@ async fn a_resumed_run_sends_the_same_in_whatever_order_people_answer() {
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
+        let adk::RunEnd::Paused(waits) = stream.end() else { panic!("the run does not wait") };
         for (nth, at) in order.into_iter().enumerate() {
             let (next, place) = (runner(), format!("each_1[{at}]"));
             let wait = waits.iter().find(|wait| wait.path.to_string().contains(&place)).unwrap();
@@ -499,16 +506,16 @@ async fn a_resumed_run_sends_the_same_in_whatever_order_people_answer() {
             assert_eq!(resumed.is_ok(), nth == 2, "{:?}", resumed.err());
         }
         let sent = model.asked.lock().unwrap().clone();
-        let of = |start: &str| {
+        let texts_with = |start: &str| {
             sent.iter()
                 .filter(|(_, text)| text.starts_with(start))
                 .map(|(_, text)| text.clone())
                 .collect::<Vec<_>>()
         };
-        let mut spoken = of("Speak of");
+        let mut spoken = texts_with("Speak of");
         spoken.sort();
         assert!(spoken.iter().all(|text| !text.contains("go")), "{spoken:?}");
-        all.push((spoken, of("Say."), of("Sum up.")));
+        all.push((spoken, texts_with("Say."), texts_with("Sum up.")));
     }
     assert_eq!((all[0].0.len(), all[0].1.len(), all[0].2.len()), (3, 1, 1));
     assert!(all.iter().all(|one| *one == all[0]), "{all:#?}");
@@ -524,7 +531,7 @@ mod prompts {
     }
 
     workflow! {
-        /// An agent that is shown nothing but its prompt, in each of its rounds.
+        /// Runs an agent that sees only its prompt, in each of its rounds.
         pub Prompted(topic: String) -> note: String {
             agent talker -> talk: String { instruction: "Talk of {topic}." }
             agent noter -> note: String {
@@ -539,7 +546,7 @@ mod prompts {
 }
 
 #[tokio::test]
-async fn with_prompt_an_agent_sees_its_own_calls_of_this_turn() {
+async fn with_include_contents_prompt_an_agent_sees_its_own_calls_of_the_turn() {
     let model = ScriptedModel::new().on("talker").text("talk").repeat_last().on("noter");
     let model = model
         .call("find", json!({"about": "cats"}))

@@ -1,21 +1,22 @@
-//! A support desk: a typed answer, resources, a try with its `else`, a race in an arm, and bounds on all of it.
+//! A support desk: a typed reply, resources, a `try` with `else`, a race in an arm, and bounds for
+//! all of it.
 
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// What a ticket is about.
+/// The subject of a ticket.
 #[adk::data]
 #[derive(PartialEq)]
 pub enum Category {
     /// Money.
     Billing,
-    /// Anything else.
+    /// Other subjects.
     Other,
 }
 
-/// What the shop knows, which fails so often before it answers.
+/// The database of the shop, which fails `failures` times before it answers.
 #[derive(Debug)]
 pub struct PgPool {
     failures: AtomicU32,
@@ -37,7 +38,7 @@ async fn look_up(#[resource] db: &PgPool, customer: u64) -> Result<String> {
     Ok(format!("customer {customer}: {}", db.facts))
 }
 
-/// Says that nothing is known.
+/// Reports that no facts are known.
 #[agent(writes = facts)]
 fn no_facts(error: &str) -> String {
     format!("nothing is known: {error}")
@@ -76,7 +77,7 @@ fn ask(ticket: &str) -> DeskInput {
 }
 
 #[test]
-fn its_worst_case_is_known() {
+fn the_worst_case_of_the_desk_is_known() {
     let bounds = Desk::SPEC.bounds();
     assert_eq!((bounds.model_calls, bounds.rounds), (Some(7), Some(0)));
     assert_eq!(Desk::SPEC.lints(), []);

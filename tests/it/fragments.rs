@@ -1,4 +1,5 @@
-//! Expressions, types and patterns from a fragment of `macro_rules!`: each is one value, whatever is written around it.
+//! Expressions, types and patterns from a fragment of `macro_rules!`: each is one value, even next
+//! to an operator.
 
 use adk::engine::MemoryJournal;
 use adk::model::ModelRequest;
@@ -10,13 +11,13 @@ use adk::{ReadonlyContext, RunEnd};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A program with `$two` in each place that takes an expression of the user.
+/// Defines a program with `$two` in each place that takes an expression of the user.
 macro_rules! program {
     ($name:ident, $two:expr, $yes:expr, $list:ty, $small:pat) => {
         mod $name {
             use super::*;
 
-            /// A value of its own.
+            /// A rank.
             #[data]
             #[derive(PartialEq)]
             #[repr(u8)]
@@ -46,20 +47,20 @@ macro_rules! program {
                 $two * x
             }
 
-            /// Stands for an arm.
+            /// Runs in an arm.
             #[agent(writes = arm)]
             pub fn yes() -> String {
                 "yes".into()
             }
 
-            /// Stands for the other arm.
+            /// Runs in the other arm.
             #[agent(writes = arm)]
             pub fn no() -> String {
                 "no".into()
             }
 
             workflow! {
-                /// All places.
+                /// Uses all places.
                 #[bounds(model_calls = $two * 1000, tool_calls = $two * 1000, tokens = $two * 100_000)]
                 pub Places(k: u32, given: u32 = $two * 10, text: $list) -> arm: String {
                     let x: u32 = $two * 10;
@@ -105,7 +106,7 @@ macro_rules! program {
 program!(sums, 1 + 1, false || false, Vec<String>, 1 | 20);
 program!(apart, (1 + 1), (false || false), Vec<String>, (1 | 20));
 
-/// The limits of one program, each of which is 20.
+/// Returns the limits of one program. Each limit is 20.
 macro_rules! limits {
     ($name:ident) => {{
         let numbers = $name::Places::SPEC.steps.iter().flat_map(|step| match step.kind {
@@ -136,7 +137,7 @@ fn a_limit_is_the_value_of_a_fragment() {
     assert_eq!((numbers, limits, rank), limits!(apart));
 }
 
-/// Runs one program: its requests and its outputs.
+/// Runs one program and returns its requests and its outputs.
 macro_rules! played {
     ($name:ident) => {{
         let model = ScriptedModel::new()

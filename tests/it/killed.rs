@@ -1,4 +1,5 @@
-//! [`kill_everywhere`]: runs whose process dies at one point each, and which another process resumes.
+//! [`kill_everywhere`]: kills the process of a run at one point after another; another process
+//! resumes the run.
 
 #[path = "../../adk-core/tests/durable/engine.rs"]
 #[allow(clippy::unwrap_used, reason = "it is a part of tests")]
@@ -13,7 +14,7 @@ use adk::{IntoInput, Needs, NoResources, Outcome, Runner, Workflow};
 use engine::Crashing;
 use std::sync::Arc;
 
-/// A model that replies by the turn, also in a process that resumes the run.
+/// A model that replies by the number of the turn, also in a process that resumes the run.
 #[derive(Clone, Copy)]
 pub(crate) struct ByTurn(pub(crate) fn(u32) -> ScriptedModel);
 
@@ -27,8 +28,9 @@ impl Model for ByTurn {
     }
 }
 
-/// Kills the process of a run at each point, until a run ends before the next point. Each outcome passes `check`. The engine
-/// sees that nothing is done twice. Returns the number of kills.
+/// Kills the process of a run at each point, until a run ends before the next point. `check`
+/// asserts each outcome. The engine asserts that no call is made twice. Returns the number of
+/// kills.
 pub(crate) async fn kill_everywhere<W: Workflow + Needs<NoResources>>(
     workflow: &W,
     input: &str,

@@ -1,4 +1,5 @@
-//! What `workflow!` makes of `match`, `each`, instances with other keys, transfer and bounds: as data, and run.
+//! `match`, `each`, instances with renamed keys, transfer and bounds of `workflow!`: descriptions
+//! and runs.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::match_same_arms)]
 
@@ -8,21 +9,21 @@ use adk::testing::ScriptedModel;
 use adk::{AgentMeta, ErrorKind, KeySpec, spec::Spec};
 
 mod desk {
-    //! Agents of another module.
+    //! Agents in another module.
     use adk::prelude::*;
 
-    /// How all of them write.
+    /// The tone of all agents.
     pub const STYLE: &str = "Be kind. ";
 
-    /// How urgent a ticket is.
+    /// The urgency of a ticket.
     #[adk::data]
     #[derive(PartialEq)]
     pub enum Severity {
-        /// At once.
+        /// Handle it at once.
         High,
-        /// Within so many days.
+        /// Handle it within this number of days.
         Within(u8),
-        /// Some day.
+        /// No deadline.
         Low,
     }
 
@@ -41,7 +42,7 @@ mod desk {
     }
 
     workflow! {
-        /// Two outputs.
+        /// Returns two outputs.
         pub Measuring(text: String) -> (length: usize, first: String) {
             super::length; super::first
         }
@@ -85,16 +86,16 @@ workflow! {
     }
 }
 
-async fn chosen(ticket: &str, tier: u8, maybe: Option<Vec<u8>>) -> String {
+async fn chosen_arm(ticket: &str, tier: u8, maybe: Option<Vec<u8>>) -> String {
     let input = ChoosingInput { ticket: ticket.into(), tier, maybe };
     runner().run(&Choosing::default(), input).await.unwrap().output
 }
 
-/// What all clerks are told.
+/// The common instruction of the clerks.
 const RULES: &str = "Be short. ";
 
 workflow! {
-    /// An instruction in parts.
+    /// Has an instruction in parts.
     pub Answering(ticket: String) -> reply: String {
         agent clerk -> reply: String { instruction: concat!(RULES, desk::STYLE, "Answer {ticket}", '.', 7) }
 
@@ -103,7 +104,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn an_instruction_is_put_together_of_literals_and_consts() {
+async fn an_instruction_is_composed_of_literals_and_consts() {
     let model = ScriptedModel::new().text("Yes.");
     let boxed: Box<dyn adk::model::Model> = Box::new(model.clone());
     let runner = Runner::builder().model(boxed).build().unwrap();
@@ -115,18 +116,18 @@ async fn an_instruction_is_put_together_of_literals_and_consts() {
 
 #[tokio::test]
 async fn the_arm_of_the_key_runs() {
-    assert_eq!(chosen("fire", 0, None).await, "fire, urgently");
-    assert_eq!(chosen("a fire", 0, None).await, "nothing");
-    assert_eq!(chosen("a flame", 0, None).await, "a flame, urgently");
-    assert_eq!(chosen("no fire at all", 0, None).await, "no fire at all, plainly");
-    assert_eq!(chosen("nothing at all", 0, None).await, "nothing");
-    assert_eq!(chosen("a fire", 3, None).await, "urgently, plainly");
-    assert_eq!(chosen("a fire", 2, None).await, "nothing");
-    assert_eq!(chosen("a fire", 0, Some(vec![1, 2])).await, "nothing, plainly");
-    assert_eq!(chosen("a fire", 0, Some(vec![2, 1])).await, "nothing");
+    assert_eq!(chosen_arm("fire", 0, None).await, "fire, urgently");
+    assert_eq!(chosen_arm("a fire", 0, None).await, "nothing");
+    assert_eq!(chosen_arm("a flame", 0, None).await, "a flame, urgently");
+    assert_eq!(chosen_arm("no fire at all", 0, None).await, "no fire at all, plainly");
+    assert_eq!(chosen_arm("nothing at all", 0, None).await, "nothing");
+    assert_eq!(chosen_arm("a fire", 3, None).await, "urgently, plainly");
+    assert_eq!(chosen_arm("a fire", 2, None).await, "nothing");
+    assert_eq!(chosen_arm("a fire", 0, Some(vec![1, 2])).await, "nothing, plainly");
+    assert_eq!(chosen_arm("a fire", 0, Some(vec![2, 1])).await, "nothing");
 }
 
-/// Does not do what it says.
+/// An agent that writes another type than it declares.
 #[derive(Default)]
 struct Liar;
 
@@ -140,7 +141,8 @@ impl Agent for Liar {
 }
 
 workflow! {
-    /// The patterns give the key a type, where only the description of its writer is known.
+    /// Takes the type of the key from the patterns, because only the description of its writer is
+    /// known.
     Unfit() {
         Liar;
         grading: match grade < 0 => (), _ => () >
@@ -148,7 +150,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_value_that_does_not_fit_its_patterns_is_an_error_that_names_the_key() {
+async fn a_value_that_fits_no_pattern_is_an_error_that_names_the_key() {
     let error = runner().run(&Unfit::default(), ()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyType);
     assert!(error.to_string().contains("`grade`"), "{error}");
@@ -156,7 +158,7 @@ async fn a_value_that_does_not_fit_its_patterns_is_an_error_that_names_the_key()
 }
 
 workflow! {
-    /// Lists of lists.
+    /// Reads lists of lists.
     pub Reading(shelves: Vec<Vec<String>>) -> (length: Vec<Vec<usize>>, initials: Vec<Vec<String>>) {
         all: each(max_concurrency = 2) shelf in shelves <
             each book in shelf {
@@ -168,7 +170,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn each_gives_lists_in_the_order_of_the_elements() {
+async fn each_returns_lists_in_the_order_of_the_elements() {
     let shelves =
         [vec!["a", "bcd"], vec![], vec!["ef"]].map(|shelf| shelf.into_iter().map(String::from).collect());
     let output = runner().run(&Reading::default(), shelves.to_vec()).await.unwrap().output;
@@ -180,7 +182,7 @@ async fn each_gives_lists_in_the_order_of_the_elements() {
 }
 
 workflow! {
-    /// One definition, several instances.
+    /// Places one definition several times.
     pub Twice(draft: String, essay: String, user:tone: String) -> (criticism: String, remarks: String, size: usize, user:letter: String) {
         /// Reviews.
         agent critic -> criticism: String { instruction: "Review {draft}." }
@@ -192,7 +194,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn instances_read_and_write_other_keys() {
+async fn instances_read_and_write_renamed_keys() {
     let model = ScriptedModel::new().on("critic").text("good").on("second").text("better");
     let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
     let input = TwiceInput { draft: "D".into(), essay: "E".into(), tone: "loud".into() };
@@ -222,7 +224,7 @@ struct Verdict {
 type Text = String;
 
 workflow! {
-    /// Agents of every kind.
+    /// Runs agents of every kind.
     pub Support(ticket: String, draft: String) -> answer: String {
         state app:limit: u32;
         let answer: String = "none";
@@ -257,7 +259,7 @@ fn meta(spec: &'static Spec<'static>, name: &str) -> adk::AgentMeta<'static> {
 }
 
 #[test]
-fn descriptions() {
+fn descriptions_show_all_fields() {
     const SPEC: &Spec<'static> = &Support::SPEC;
     assert_eq!(SPEC.unplaced, ["idle"]);
     let patterns: Vec<_> = SPEC
@@ -278,21 +280,22 @@ fn descriptions() {
     assert_eq!(meta(SPEC, "tooled").sources, ["self::TRIAGE"]);
     assert_eq!(meta(SPEC, "judge").sources, [""]);
 
-    // One call, where nothing else is declared and nothing makes it ask again; an alias of `String` is a `String`.
+    // One call, because the agent declares no tools and no retries; an alias of `String` is a
+    // `String`.
     for (name, turns) in [("triage", Some(4)), ("judge", Some(2)), ("plain", Some(7)), ("tooled", None)] {
         assert_eq!(meta(SPEC, name).max_turns, turns, "{name}");
     }
     assert_eq!(triage.transfer[0].max_turns, Some(1));
     assert_eq!(<Support as Agent>::META.states[0].name, "app:limit");
 
-    // Targets are fields like other agents, so that their models can be set.
+    // Targets are fields like other agents, so a caller can set their models.
     let mut support = Support::new(desk::note::default());
     support.billing.set_model("m");
     support.refunds.set_temperature(0.5);
 }
 
 workflow! {
-    /// What it may cost.
+    /// Has bounds.
     #[bounds(model_calls = 2 * MOST, rounds = 9)]
     pub Bounded(ticket: String) {
         agent writer { instruction: "Answer {ticket}." }
@@ -301,19 +304,19 @@ workflow! {
 }
 
 #[test]
-fn bounds() {
+fn bounds_show_the_worst_case() {
     assert_eq!(Bounded::SPEC.limits, Limits::new(Some(6), Some(9)));
 }
 
 workflow! {
-    /// Names of keys and agents are names of Rust, raw ones too.
+    /// Uses raw names for keys and agents.
     pub Raw(r#type: String, r#match: Vec<String>) -> r#loop: Vec<String> {
         each r#in in r#match < match r#type < "a" => say(which = r#in) as a -> r#loop, _ => say(which = r#in) as b -> r#loop > >
     }
 }
 
 #[tokio::test]
-async fn raw_names() {
+async fn raw_names_are_valid_names() {
     let input = RawInput { r#type: "a".into(), r#match: vec!["x".into()] };
     assert_eq!(runner().run(&Raw::default(), input).await.unwrap().output, ["x"]);
 }

@@ -1,4 +1,4 @@
-//! A workflow of more steps than rustc is given to look through at a time.
+//! A workflow with more steps than the recursion limit of rustc.
 
 use adk::Runner;
 use adk::prelude::*;
@@ -9,7 +9,7 @@ fn add(count: u32) -> u32 {
     count + 1
 }
 
-/// Without a number as a type.
+/// A type that has no number.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Tally(u32);
 
@@ -17,7 +17,7 @@ mod late {
     use super::Tally;
     use adk::prelude::*;
 
-    /// Says how many.
+    /// Reports the count.
     #[agent(writes = told)]
     pub fn tell(count: u32, tally: &Tally) -> String {
         format!("{count} and {}", tally.0)

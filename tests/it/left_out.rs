@@ -1,4 +1,5 @@
-//! `on_error = skip`: what fails is left out, the others go on, and a run that is taken up again leaves out the same.
+//! `on_error = skip`: a failed element is skipped, the other elements continue, and a resumed run
+//! skips the same elements.
 
 use adk::engine::MemoryJournal;
 use adk::prelude::*;
@@ -40,7 +41,7 @@ fn sum(left: Option<u32>, right: Option<u32>, note: Vec<String>) -> String {
 }
 
 workflow! {
-    /// Goes on without what fails.
+    /// Continues without the failed elements.
     pub Careful(topics: Vec<String>) -> sum: String {
         each(on_error = skip) topic in topics < research; check >
         sides: parallel(on_error = skip) < left; right >
@@ -49,13 +50,13 @@ workflow! {
     }
 }
 
-fn left_out(event: &Arc<Event>) -> Option<(String, Value)> {
+fn skip_report(event: &Arc<Event>) -> Option<(String, Value)> {
     let value = event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?;
     Some((event.path.to_string(), value.clone()))
 }
 
 #[tokio::test]
-async fn what_fails_is_left_out_also_when_the_run_is_taken_up_again() {
+async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let engine = MemoryJournal::new();
     let runner = || {
@@ -71,7 +72,7 @@ async fn what_fails_is_left_out_also_when_the_run_is_taken_up_again() {
     let outcome = runner().resume(&Careful::default(), waiting.run_id).await.unwrap();
     assert_eq!(outcome.output, r#"None Some(7) ["on a"]"#);
     assert_eq!(CALLS.load(SeqCst), 1, "what failed is not tried again");
-    let said: Vec<_> = outcome.session().events().filter_map(left_out).collect();
+    let said: Vec<_> = outcome.session().events().filter_map(skip_report).collect();
     let failed = |path: &str, error: &str| json!({"path": path, "error": error});
     assert_eq!(
         said,
@@ -92,7 +93,7 @@ async fn what_fails_is_left_out_also_when_the_run_is_taken_up_again() {
 }
 
 #[test]
-fn it_is_shown() {
+fn the_description_shows_on_error() {
     let tree = Careful::SPEC.to_string();
     assert!(tree.contains("each(on_error = skip) topic in topics"), "{tree}");
     assert!(tree.contains("sides: parallel(on_error = skip)"), "{tree}");

@@ -1,4 +1,5 @@
-//! The language and its library, as users meet them. One program: each of its own would link all that they stand on once more.
+//! The language and its library, as users meet them, in one program. Separate programs would link
+//! all dependencies again.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

@@ -1,4 +1,4 @@
-//! Resources: what tools and agents take from the program.
+//! Resources: the values that tools and agents take from the program.
 
 use adk::engine::MemoryJournal;
 use adk::model::{ModelRequest, ModelResponse};
@@ -9,17 +9,17 @@ use adk::tool::FunctionTool;
 use adk::{AgentMeta, CallbackContext, DynAgent, ErrorKind, Needs, ReadonlyContext};
 use std::sync::{Arc, Mutex};
 
-/// What was sent.
+/// The sent texts.
 #[derive(Clone, Default)]
 struct Mailbox(Arc<Mutex<Vec<String>>>);
 
 impl Mailbox {
     fn add(&self, text: String) {
-        self.0.lock().expect("nobody panics with it").push(text);
+        self.0.lock().expect("no test panics with the lock").push(text);
     }
 
     fn len(&self) -> usize {
-        self.0.lock().expect("nobody panics with it").len()
+        self.0.lock().expect("no test panics with the lock").len()
     }
 }
 
@@ -71,7 +71,7 @@ async fn send(cx: &mut Context, greeting: &str, #[resource] mailbox: &Mailbox) -
     Ok(())
 }
 
-/// Counts, on the pool for what blocks.
+/// Counts the texts, on the thread pool for blocking work.
 #[agent(writes = count, blocking)]
 fn count(#[resource] mailbox: &Mailbox) -> usize {
     mailbox.len()
@@ -85,7 +85,7 @@ workflow! {
 }
 
 workflow! {
-    /// Looks a customer up, and greets.
+    /// Looks up a customer and greets.
     pub Desk(id: usize) -> count: usize {
         agent clerk -> name: String { instruction: "Who is {id}?", tools: [find_customer, find_slowly], max_turns: 3 }
 
@@ -106,7 +106,7 @@ async fn tools_and_agents_take_resources_by_their_types() {
     assert_eq!(*mailbox.0.lock().unwrap(), ["Hello Ada", "sent by send: Hello Ada"]);
 }
 
-/// Greets by hand.
+/// An agent that is written by hand and takes resources from its context.
 #[derive(Default)]
 struct ByHand;
 
@@ -120,19 +120,19 @@ impl Agent for ByHand {
     }
 }
 
-/// What a callback sends.
+/// Sends a text from a callback.
 fn note(cx: &mut CallbackContext) -> Result<Option<Content>> {
     cx.resource::<Mailbox>()?.add(format!("before {}", cx.agent_name()));
     Ok(None)
 }
 
-/// An instruction that a function makes.
+/// Returns an instruction, as a function.
 fn instruction(cx: ReadonlyContext) -> Result<String> {
     Ok(format!("There are {} customers.", cx.resource::<Customers>()?.0.len()))
 }
 
 workflow! {
-    /// What is looked for at run time.
+    /// Has an instruction and a callback that take resources at run time.
     pub Late() {
         agent teller { instruction: instruction, before_agent: note }
 
@@ -141,7 +141,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn agents_by_hand_callbacks_and_instructions_take_them_by_their_context() {
+async fn agents_callbacks_and_instructions_take_resources_from_their_context() {
     let (shop, mailbox) = shop();
     let model = ScriptedModel::new().text("Hm.");
     let runner = Runner::builder().model(model.clone()).resources(shop).build().unwrap();
@@ -152,7 +152,7 @@ async fn agents_by_hand_callbacks_and_instructions_take_them_by_their_context() 
 }
 
 #[tokio::test]
-async fn what_is_taken_by_hand_and_not_there_names_the_agent() {
+async fn a_missing_resource_is_an_error_that_names_the_agent() {
     let runner = Runner::builder().model(ScriptedModel::new()).build().unwrap();
     let error = runner.run(&Late::default(), ()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ResourceMissing);
@@ -161,7 +161,7 @@ async fn what_is_taken_by_hand_and_not_there_names_the_agent() {
 }
 
 #[tokio::test]
-async fn what_is_built_at_run_time_is_looked_at_before_the_first_step() {
+async fn agents_built_at_run_time_are_checked_before_the_first_step() {
     let clerk = adk::llm::LlmAgent::builder("clerk").tool(find_customer::default()).build().unwrap();
     let model = ScriptedModel::new().text("Ada");
     let runner = Runner::builder().model(model.clone()).build().unwrap();
@@ -178,7 +178,7 @@ async fn what_is_built_at_run_time_is_looked_at_before_the_first_step() {
 }
 
 #[tokio::test]
-async fn a_function_is_called_and_a_tool_is_tested_with_other_resources() {
+async fn functions_and_tools_can_be_called_with_other_resources() {
     assert_eq!(find_customer(&Customers(vec!["Bob"]), 0).await.unwrap(), "Bob");
     let (shop, _) = shop();
     let mut cx = ToolContext::for_tests_with(shop);
@@ -191,7 +191,7 @@ async fn a_function_is_called_and_a_tool_is_tested_with_other_resources() {
 }
 
 workflow! {
-    /// Greets once a person has agreed.
+    /// Greets after a person has agreed.
     pub Agreed(name: String) -> count: usize {
         /// May it go out?
         await yes: bool;
@@ -200,7 +200,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn sessions_and_resumed_runs_have_them() {
+async fn sessions_and_resumed_runs_have_the_resources() {
     let (shop, mailbox) = shop();
     let runner = Runner::builder().engine(MemoryJournal::new()).resources(shop);
     let runner = runner.workflow(Agreed::default()).build().unwrap();
@@ -214,7 +214,7 @@ async fn sessions_and_resumed_runs_have_them() {
     assert_eq!((outcome.output, mailbox.len()), (2, 2));
 }
 
-/// Sends what the model is asked.
+/// A plugin that sends the text of each model request.
 struct Listens;
 
 impl Plugin for Listens {
@@ -233,7 +233,7 @@ impl Plugin for Listens {
 }
 
 #[tokio::test]
-async fn plugins_and_tools_of_closures_take_them_by_their_context() {
+async fn plugins_and_closure_tools_take_resources_from_their_context() {
     let (shop, mailbox) = shop();
     let tool = FunctionTool::new("note", "Notes.", |(): (), cx: &mut ToolContext| -> Result<bool> {
         cx.resource::<Mailbox>()?.add("noted".to_owned());
@@ -247,7 +247,7 @@ async fn plugins_and_tools_of_closures_take_them_by_their_context() {
     assert_eq!(*mailbox.0.lock().unwrap(), ["clerk asks", "noted", "clerk asks"]);
 }
 
-/// Says what it takes.
+/// An agent that declares a resource.
 #[derive(Default)]
 struct Says;
 
@@ -262,7 +262,7 @@ impl Agent for Says {
 }
 
 workflow! {
-    /// Asks before it looks.
+    /// Asks a person before the agent runs.
     pub Asking() {
         agent teller { instruction: "Say something." }
 
@@ -271,7 +271,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn what_an_agent_by_hand_says_is_looked_at_before_the_first_step() {
+async fn the_declared_resources_of_an_agent_are_checked_before_the_first_step() {
     let model = ScriptedModel::new().text("Hm.");
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let error = runner.run(&Asking::default(), ()).await.unwrap_err();
@@ -281,13 +281,13 @@ async fn what_an_agent_by_hand_says_is_looked_at_before_the_first_step() {
     runner.run(&Asking::default(), ()).await.unwrap();
 }
 
-/// A part of a program that does not know the whole of its resources.
+/// A part of a program that knows only one of its resources.
 fn needs_a_mailbox<R: adk::Gives<Mailbox>>(given: &R) -> usize {
     given.give().len()
 }
 
 #[test]
-fn resources_are_given_by_type() {
+fn resources_are_found_by_type() {
     let (shop, _) = shop();
     assert_eq!(needs_a_mailbox(&shop), 0);
     fn needs<W: Needs<Shop>>() {}
@@ -296,7 +296,7 @@ fn resources_are_given_by_type() {
 }
 
 #[test]
-fn the_description_says_what_is_taken() {
+fn the_description_lists_the_resources() {
     let (greet, find) = (greet::default(), find_customer::default());
     let taken: Vec<_> = greet.meta().resources.iter().map(|taken| taken.name).collect();
     assert_eq!(taken, ["Greeting", "Mailbox"]);
@@ -304,7 +304,7 @@ fn the_description_says_what_is_taken() {
     assert_eq!(declaration.parameters["properties"].as_object().unwrap().len(), 1);
 }
 
-/// Generic resources, one of which is not given.
+/// Generic resources; the program keeps one field for itself.
 #[derive(adk::Resources)]
 struct Generic<T> {
     number: Option<T>,
@@ -324,13 +324,13 @@ fn resources_may_be_generic_and_have_fields_that_are_not_given() {
     assert_eq!(*number, Some(3));
 }
 
-/// Looks things up, by agents that no step names.
+/// Looks up customers, with agents that no step names.
 mod front {
     use super::find_customer;
     use adk::prelude::*;
 
     workflow! {
-        /// Asks who may know.
+        /// Asks the agents of the desk.
         pub Front(id: usize) -> name: String {
             agent helper -> name: String { instruction: "Who is {id}?", tools: [find_customer], max_turns: 3 }
             agent clerk -> name: String { instruction: "Who is {id}?", transfer: [helper], max_turns: 3 }
@@ -341,7 +341,7 @@ mod front {
 }
 
 #[test]
-fn a_resource_that_no_workflow_takes_is_said() {
+fn an_unused_resource_is_reported() {
     use adk::Resources;
     assert_eq!(Shop::unused(&[&Desk::SPEC]), [""; 0]);
     assert_eq!(Shop::unused(&[&front::Front::SPEC]), ["Mailbox", "Greeting"]);

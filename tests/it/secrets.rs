@@ -1,4 +1,4 @@
-//! Secrets go from inputs, functions and tools to functions and tools, and are shown to nobody.
+//! Secrets pass from inputs, functions and tools to functions and tools, and are never shown.
 
 use adk::engine::MemoryJournal;
 use adk::prelude::*;
@@ -26,7 +26,7 @@ fn use_key(key: &Secret<String>) -> Secret<String> {
     Secret::new(key.expose().to_uppercase())
 }
 
-/// Counts what was used.
+/// Returns the lengths of the used keys.
 #[agent(writes = sizes)]
 fn measure(used: &[Secret<String>]) -> Vec<usize> {
     used.iter().map(|used| used.expose().len()).collect()
@@ -39,7 +39,7 @@ fn find_orders(#[key] token: &Secret<String>, #[key] fresh: Out<Secret<String>>,
     format!("{customer} has {} orders", token.expose().len())
 }
 
-/// Makes the token longer, and finds that no error says it.
+/// Extends the token, and asserts that no error shows it.
 #[agent(writes = fresh)]
 async fn renew(cx: &mut Context) -> Result<Secret<String>> {
     let old: Secret<String> = cx.state().get("fresh")?.expect("it is an input");
@@ -53,11 +53,11 @@ async fn renew(cx: &mut Context) -> Result<Secret<String>> {
 }
 
 workflow! {
-    /// Makes a token anew.
+    /// Returns a new token.
     pub Renewing(fresh: Secret<String>) -> fresh: Secret<String> { renew }
 }
 
-/// Keeps the token for the next run, which does not find it.
+/// Keeps the token for the next run. The next run does not find it.
 #[agent(writes = last)]
 fn keep(fresh: &Secret<String>, last: Option<&Secret<String>>) -> Secret<String> {
     assert!(last.is_none(), "that of another run");
@@ -82,7 +82,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_secret_is_read_by_functions_and_tools_and_shown_to_nobody() {
+async fn a_secret_is_read_by_functions_and_tools_and_never_shown() {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
     for _ in 0..2 {
         let model = ScriptedModel::new().call("find_orders", json!({"customer": 7}));
@@ -94,7 +94,7 @@ async fn a_secret_is_read_by_functions_and_tools_and_shown_to_nobody() {
         let mut stream = session.run(&desk, input).stream();
         let mut shown = format!("{runner:?}");
         while let Some(event) = stream.next().await {
-            let event = event.expect("it runs");
+            let event = event.expect("the run succeeds");
             shown += &format!("{event:?} {}", serde_json::to_string(&*event).expect("it is JSON"));
         }
         let RunEnd::Finished(outcome) = stream.end() else { panic!("it has ended") };
@@ -113,14 +113,14 @@ async fn a_secret_is_read_by_functions_and_tools_and_shown_to_nobody() {
     }
 }
 
-/// Gives a model what it must not see.
+/// Returns secrets, which a model must not see.
 #[tool]
 fn leak(#[key] token: &Secret<String>) -> Vec<Secret<String>> {
     vec![token.clone()]
 }
 
 #[tokio::test]
-async fn what_the_compiler_cannot_know_fails_when_it_runs() {
+async fn a_leak_that_the_compiler_cannot_see_fails_at_run_time() {
     let model = ScriptedModel::new().call("leak", json!({})).text("done");
     let tree = |instruction: &'static str| {
         let clerk =

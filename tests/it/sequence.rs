@@ -1,4 +1,5 @@
-//! Calls of one reply that read and write the same key: each sees what those before it have written.
+//! Calls of one reply that read and write the same key: each call sees the writes of the calls
+//! before it.
 
 use super::killed::{ByTurn, kill_everywhere};
 use adk::engine::MemoryJournal;
@@ -14,14 +15,14 @@ async fn add(n: u32, #[key] total: u32, #[key(total)] sum: Out<u32>) -> String {
     format!("{total} + {n}")
 }
 
-/// Adds when a person agrees.
+/// Adds to the total after a person agrees.
 #[tool(confirm)]
 fn add_much(n: u32, #[key] total: u32, #[key(total)] sum: Out<u32>) -> String {
     sum.set(total + n);
     format!("{total} + {n}")
 }
 
-/// Begins again.
+/// Sets the total to 0.
 #[tool]
 fn clear(#[key(total)] sum: Out<u32>) {
     sum.set(0);
@@ -34,7 +35,7 @@ async fn note(fact: String, #[key] facts: Vec<String>, #[key(facts)] all: Out<Ve
     all.set([facts, vec![fact]].concat());
 }
 
-/// Looks at the total, as it was when the model replied.
+/// Returns the total as of the model's reply.
 #[tool]
 fn look(#[key] total: u32) -> u32 {
     total
@@ -64,8 +65,8 @@ fn model(calls: Calls) -> ScriptedModel {
     ScriptedModel::new().calls(calls.collect::<Vec<_>>()).text("done")
 }
 
-/// What the calls come to, and what the model was answered.
-async fn ran(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
+/// Returns the total, the facts and the results of the calls.
+async fn run_calls(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
     let runner: Runner = Runner::builder().model(model(calls)).build().unwrap();
     let outcome = runner.run(&Adding::default(), "how much?").await.unwrap();
     let answers = outcome.session().events().flat_map(|event| event.function_responses());
@@ -74,27 +75,28 @@ async fn ran(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_call_sees_what_the_calls_before_it_have_written() {
-    let (total, _, answers) = ran(&[("add", "n", 1), ("add", "n", 2), ("add", "n", 3)]).await;
+async fn each_call_sees_the_writes_of_the_calls_before_it() {
+    let (total, _, answers) = run_calls(&[("add", "n", 1), ("add", "n", 2), ("add", "n", 3)]).await;
     assert_eq!((total, answers), (7, vec!["\"1 + 1\"".into(), "\"2 + 2\"".into(), "\"4 + 3\"".into()]));
-    let (_, facts, _) = ran(&[("note", "fact", 0), ("note", "fact", 1), ("note", "fact", 1)]).await;
+    let (_, facts, _) = run_calls(&[("note", "fact", 0), ("note", "fact", 1), ("note", "fact", 1)]).await;
     assert_eq!(facts, ["a", "b", "b"]);
     let (total, facts, _) =
-        ran(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("note", "fact", 2)]).await;
+        run_calls(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("note", "fact", 2)]).await;
     assert_eq!((total, facts), (4, vec!["a".into(), "c".into()]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_only_writes_the_key_keeps_its_place_and_one_that_only_reads_it_does_not_wait() {
-    assert_eq!(ran(&[("add", "n", 1), ("clear", "", 0), ("add", "n", 2)]).await.0, 2);
-    assert_eq!(ran(&[("clear", "", 0), ("add", "n", 2), ("clear", "", 0)]).await.0, 0);
-    let (total, _, answers) = ran(&[("add", "n", 5), ("look", "", 0), ("add", "n", 1)]).await;
+    assert_eq!(run_calls(&[("add", "n", 1), ("clear", "", 0), ("add", "n", 2)]).await.0, 2);
+    assert_eq!(run_calls(&[("clear", "", 0), ("add", "n", 2), ("clear", "", 0)]).await.0, 0);
+    let (total, _, answers) = run_calls(&[("add", "n", 5), ("look", "", 0), ("add", "n", 1)]).await;
     assert_eq!((total, &*answers[1]), (7, "1"));
 }
 
-/// A call that waits for a person holds the calls that follow it, and no others.
+/// A call that waits for a person blocks the calls of the same key that follow it, and no other
+/// calls.
 #[tokio::test(start_paused = true)]
-async fn calls_wait_for_one_before_them_that_a_person_has_to_agree_to() {
+async fn calls_wait_for_an_earlier_call_that_needs_consent() {
     let calls: Calls = &[("add", "n", 1), ("note", "fact", 0), ("add_much", "n", 100), ("add", "n", 2)];
     for (agrees, sum) in [(true, 104), (false, 4)] {
         let runner: Runner = Runner::builder()
@@ -115,9 +117,9 @@ async fn calls_wait_for_one_before_them_that_a_person_has_to_agree_to() {
     }
 }
 
-/// Wherever the process ends, no call is made twice and each sees the same.
+/// The process is killed at each point. No call is made twice, and each call sees the same values.
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_resumed_adds_the_same() {
+async fn a_resumed_run_adds_the_same_numbers() {
     let adds = ByTurn(|turn| match turn {
         0 => model(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("add", "n", 3)]),
         _ => ScriptedModel::new().text("done"),
@@ -155,7 +157,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_parameter_that_is_borrowed_to_be_changed_reads_and_writes_its_key() {
+async fn a_mutable_parameter_reads_and_writes_its_key() {
     let mut facts = vec!["here".to_owned()];
     assert_eq!(keep("it is called as written".into(), &mut facts).await, 2);
     let calls = [
@@ -172,7 +174,7 @@ async fn a_parameter_that_is_borrowed_to_be_changed_reads_and_writes_its_key() {
     let answers: Vec<_> = answers.map(|answer| json!(answer.response).to_string()).collect();
     assert_eq!(answers[..4], [r#"{"result":1}"#, r#"{"result":1}"#, r#"{"result":2}"#, r#"{"result":2}"#]);
     assert!(answers[4].contains("too often"), "{answers:?}");
-    // A call that fails leaves the key as it was.
+    // A failed call leaves the key unchanged.
     assert_eq!(outcome.get::<u32>("user:visits").unwrap(), Some(2));
     assert_eq!(outcome.output, ["a", "b"]);
 }

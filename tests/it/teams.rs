@@ -1,4 +1,5 @@
-//! Agents of a workflow that hand over to each other, that are tools of others, and whose instructions are functions.
+//! Agents of a workflow that hand over to each other, agents as tools, and instructions that are
+//! functions.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
@@ -21,17 +22,17 @@ async fn paths<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> Vec<Stri
     all
 }
 
-fn to(name: &str) -> adk::Value {
+fn transfer_to(name: &str) -> adk::Value {
     adk::json!({"agent_name": name})
 }
 
-/// Told by the hour.
+/// Returns an instruction that depends on the hour.
 fn by_hour(cx: ReadonlyContext) -> Result<String> {
     let hour: u32 = cx.get("hour")?.unwrap_or_default();
     Ok(format!("It is {hour} o'clock; {{braces}} stay."))
 }
 
-/// The same, later.
+/// Returns the same instruction asynchronously.
 async fn later(cx: ReadonlyContext) -> String {
     format!("You are {}.", cx.agent_name())
 }
@@ -60,14 +61,14 @@ workflow! {
 }
 
 #[tokio::test]
-async fn they_hand_over_and_back() {
+async fn agents_hand_over_and_back() {
     let model = ScriptedModel::new()
         .on("triage")
-        .call("transfer_to_agent", to("billing"))
-        .call("transfer_to_agent", to("billing"))
+        .call("transfer_to_agent", transfer_to("billing"))
+        .call("transfer_to_agent", transfer_to("billing"))
         .on("billing")
-        .call("transfer_to_agent", to("triage"))
-        .call("transfer_to_agent", to("tax"))
+        .call("transfer_to_agent", transfer_to("triage"))
+        .call("transfer_to_agent", transfer_to("tax"))
         .on("tax")
         .text("19 %");
     let support = Support::default();
@@ -85,13 +86,13 @@ async fn they_hand_over_and_back() {
 }
 
 #[tokio::test]
-async fn their_paths_tell_turns() {
+async fn the_paths_of_agents_show_their_turns() {
     let model = ScriptedModel::new()
         .on("triage")
-        .call("transfer_to_agent", to("billing"))
+        .call("transfer_to_agent", transfer_to("billing"))
         .text("by myself")
         .on("billing")
-        .call("transfer_to_agent", to("triage"));
+        .call("transfer_to_agent", transfer_to("triage"));
     let support = Support::default();
     let all =
         paths(runner(&model).run(&support, SupportInput { ticket: "t".into(), hour: 1 }).stream()).await;
@@ -115,19 +116,19 @@ workflow! {
 }
 
 workflow! {
-    /// Has an instance inside of an instance.
+    /// Runs an instance inside an instance.
     pub TwiceInside(ticket: String) -> (answer: String, reply: String) { Twice as inner }
 }
 
 #[tokio::test]
-async fn one_that_hands_over_is_placed_twice() {
+async fn an_agent_with_targets_is_placed_twice() {
     let model = ScriptedModel::new()
         .on("inner::desk")
-        .call("transfer_to_agent", to("inner::cashier"))
+        .call("transfer_to_agent", transfer_to("inner::cashier"))
         .on("inner::cashier")
         .text("paid")
         .on("inner::second")
-        .call("transfer_to_agent", to("inner::second::cashier"))
+        .call("transfer_to_agent", transfer_to("inner::second::cashier"))
         .on("inner::second::cashier")
         .text("paid twice")
         .on("inner::writer")
@@ -152,17 +153,17 @@ async fn one_that_hands_over_is_placed_twice() {
             "inner::writer"
         ]
     );
-    // They are called so in the description as well.
+    // The description has the same names.
     for author in &authors[1..] {
         assert!(TwiceInside::SPEC.find(author).is_some(), "{author}");
     }
     assert_eq!(TwiceInside::SPEC.bounds().model_calls, Some(9));
 }
 
-/// A judgement.
+/// A verdict.
 #[adk::data]
 pub struct Verdict {
-    /// Whether it is good.
+    /// Whether the text is good.
     pub good: bool,
 }
 
@@ -192,7 +193,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn agents_and_workflows_are_tools() {
+async fn agents_and_workflows_can_be_tools() {
     let model = ScriptedModel::new()
         .on("writer")
         .calls([
@@ -220,14 +221,14 @@ async fn agents_and_workflows_are_tools() {
 }
 
 #[test]
-fn what_they_read_is_checked_and_what_they_cost_is_not_bounded() {
+fn the_keys_of_tool_agents_are_checked_and_their_calls_are_unbounded() {
     assert_eq!(Writing::SPEC.unplaced, [""; 0]);
     assert_eq!(Writing::SPEC.bounds().model_calls, None);
     assert!(Writing::SPEC.lints().is_empty(), "{:?}", Writing::SPEC.lints());
 }
 
 workflow! {
-    /// Answers, by one who is asked again.
+    /// Answers with an agent that may be called again.
     #[bounds(model_calls = 5)]
     pub Desk(text: String) {
         /// Knows bills. It has no tools, and is handed over to more than once.
@@ -239,14 +240,14 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_target_counts_what_it_is_asked_again() {
+async fn the_repeated_calls_of_a_target_count() {
     use adk::llm::LlmAgent;
     let model = ScriptedModel::new()
         .on("porter")
-        .call("transfer_to_agent", to("clerk"))
-        .call("transfer_to_agent", to("clerk"))
+        .call("transfer_to_agent", transfer_to("clerk"))
+        .call("transfer_to_agent", transfer_to("clerk"))
         .on("clerk")
-        .call("transfer_to_agent", to("porter"))
+        .call("transfer_to_agent", transfer_to("porter"))
         .text("Done.");
     runner(&model).run(&Desk::default(), "x").await.unwrap();
     assert_eq!(model.requests().len(), 4);

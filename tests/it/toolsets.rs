@@ -7,7 +7,7 @@ use adk::tool::FunctionTool;
 use adk::{BoxFuture, DynTool, ErrorKind, ReadonlyContext, Toolset, ToolsetErrorKind, json};
 use std::sync::Arc;
 
-/// Gives these tools, which say their names.
+/// A toolset of tools with these names. Each tool returns its name.
 #[derive(Debug, Default)]
 struct Files(Vec<&'static str>);
 
@@ -80,7 +80,7 @@ async fn agents_get_the_toolsets_that_they_name() {
         .text("once more");
     let runner = Runner::builder().model(model.clone()).build().expect("a runner");
     let desk = Desk::new(Reviewer, Files(vec!["read"]), Files(vec!["list"]));
-    let outcome = runner.run(&desk, "Who?").await.expect("it runs");
+    let outcome = runner.run(&desk, "Who?").await.expect("the run succeeds");
     assert_eq!(outcome.output, "once more");
     let names = |agent: &str| -> Vec<String> {
         model.requests_of(agent)[0].tools.iter().map(|tool| tool.name.to_string()).collect()
@@ -92,7 +92,7 @@ async fn agents_get_the_toolsets_that_they_name() {
     let _ = Desk::default();
 }
 
-/// What `adk mcp pull` wrote.
+/// The file that `adk mcp pull` writes.
 const WRITTEN: &str = include_str!("../support/files.mcp.json");
 
 workflow! {
@@ -105,7 +105,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_file_fixes_the_tools_and_a_toolset_that_gives_others_is_refused() {
+async fn a_file_fixes_the_tools_and_a_toolset_with_other_tools_is_refused() {
     let adk::spec::StepKind::Agent { meta, .. } = Held::SPEC.steps[0].kind else { panic!("it is an agent") };
     let names: Vec<_> = meta.tools.iter().map(|tool| tool.name).collect();
     assert_eq!((names, meta.more_tools), (vec!["find_customer", "list", "read"], false));
@@ -118,7 +118,7 @@ async fn a_file_fixes_the_tools_and_a_toolset_that_gives_others_is_refused() {
         (ran.map(|outcome| outcome.output), model.requests().len())
     };
     let (ran, _) = run(vec!["read", "list"]).await;
-    assert_eq!(ran.expect("it runs"), "done");
+    assert_eq!(ran.expect("the run succeeds"), "done");
     let (ran, asked) = run(vec!["read", "write"]).await;
     let error = ran.expect_err("it has changed");
     assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Changed));

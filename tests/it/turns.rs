@@ -1,4 +1,5 @@
-//! A workflow over time: its own keys are those of its run, `state` lasts, and runs of one session take turns.
+//! A workflow over time: each run has its own keys, `state` lasts, and runs of one session take
+//! turns.
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 use adk::engine::MemoryJournal;
@@ -8,13 +9,13 @@ use adk::{ErrorKind, RunConfig, RunEnd, SessionTurns};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Tells what it finds.
+/// Returns the note, if it exists.
 #[agent(writes = told)]
 fn look(note: Option<&str>) -> String {
     note.unwrap_or("nothing").to_owned()
 }
 
-/// Leaves something.
+/// Writes a note.
 #[agent(writes = note)]
 fn keep(topic: &str) -> String {
     topic.to_owned()
@@ -26,17 +27,17 @@ workflow! {
 }
 
 workflow! {
-    /// In the second round it sees the first.
+    /// Sees the note of the first round in the second round.
     Twice(topic: String) -> told: String { loop(max = 2) < look; keep > }
 }
 
 workflow! {
-    /// The same one level deeper.
+    /// Does the same one level deeper.
     Deeper(topic: String) -> told: String { Once }
 }
 
 #[tokio::test]
-async fn a_run_does_not_see_the_keys_of_an_earlier_one() {
+async fn a_run_does_not_see_the_keys_of_an_earlier_run() {
     let runner: Runner = Runner::builder().build().unwrap();
     let session = runner.session("u", "s");
     for topic in ["a", "b"] {
@@ -44,27 +45,27 @@ async fn a_run_does_not_see_the_keys_of_an_earlier_one() {
         assert_eq!(session.run(&Deeper::default(), topic).await.unwrap().output, "nothing");
         assert_eq!(session.run(&Twice::default(), topic).await.unwrap().output, topic);
     }
-    // The session holds it all the same, for a reader of the session.
+    // The session still holds the key, for readers of the session.
     assert_eq!(
         session.run(&Once::default(), "c").await.unwrap().get::<String>("note").unwrap().as_deref(),
         Some("c")
     );
 }
 
-/// Adds to what lasts.
+/// Adds to the notes of the session.
 #[agent(writes = notes)]
 fn add(notes: Option<&str>, topic: &str) -> String {
     notes.map_or_else(|| topic.to_owned(), |notes| format!("{notes} {topic}"))
 }
 
-/// Reads it as what it is by then.
+/// Reads the notes, which exist at this point.
 #[agent(writes = told)]
 fn tell(notes: &str) -> String {
     notes.to_owned()
 }
 
 workflow! {
-    /// A key that lasts, and that a new session does not hold.
+    /// Uses a key that lasts, and that a new session does not hold.
     Lasting(topic: String) -> told: String {
         state notes: Option<String>;
         add; tell
@@ -83,7 +84,7 @@ async fn state_lasts_and_may_be_absent_at_first() {
 }
 
 workflow! {
-    /// Waits between writing and reading.
+    /// Waits between the write and the read.
     Waits(topic: String) -> (told: String, total: u64) {
         state total: Option<u64>;
         keep; count;
@@ -93,14 +94,14 @@ workflow! {
     }
 }
 
-/// Counts in the session, by an update.
+/// Increments a counter of the session.
 #[agent(writes = total)]
 async fn count(cx: &mut Context) -> Result<u64> {
     cx.state().update("total", |n: Option<u64>| n.unwrap_or(0) + 1).await
 }
 
 #[tokio::test]
-async fn a_run_that_waits_gives_its_turn_away_and_keeps_its_keys() {
+async fn a_waiting_run_releases_its_turn_and_keeps_its_keys() {
     let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
     let session = runner.session("u", "s");
     for topic in ["a", "b", "c"] {
@@ -111,7 +112,8 @@ async fn a_run_that_waits_gives_its_turn_away_and_keeps_its_keys() {
         }
         assert!(matches!(stream.end(), RunEnd::Paused(_)));
     }
-    // Each goes on with its own note, in another order, and all count in the session.
+    // Each run continues with its own note, in another order, and all increment the counter of the
+    // session.
     let waiting = session.waiting().await.unwrap();
     for (nth, total) in [(1, 4), (2, 5), (0, 6)] {
         runner.answer(&waiting[nth].id, true).await.unwrap();
@@ -121,7 +123,7 @@ async fn a_run_that_waits_gives_its_turn_away_and_keeps_its_keys() {
 }
 
 workflow! {
-    /// Two steps.
+    /// Runs two steps.
     Two(topic: String) -> b: String {
         agent one -> a: String { instruction: "One {topic}" }
         agent second -> b: String { instruction: "Second of {topic}: {a}" }
@@ -134,8 +136,8 @@ fn slow() -> ScriptedModel {
     ScriptedModel::new().on("one").reply(slow).repeat_last().on("second").text("b").repeat_last()
 }
 
-/// The topics that the agents are asked about, in the order of the calls.
-async fn asked(config: RunConfig) -> Vec<String> {
+/// Returns the topics of the model requests, in the order of the calls.
+async fn asked_topics(config: RunConfig) -> Vec<String> {
     let model = slow();
     let runner: Runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
     let runs = (0..20).map(|n| {
@@ -155,17 +157,17 @@ async fn asked(config: RunConfig) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_of_a_session_take_turns_in_the_order_in_which_they_came() {
+async fn runs_of_a_session_take_turns_in_the_order_of_arrival() {
     let began = tokio::time::Instant::now();
     let each_twice: Vec<_> = (0..20).flat_map(|n| [format!("topic {n}"), format!("topic {n}")]).collect();
-    assert_eq!(asked(RunConfig::new()).await, each_twice);
+    assert_eq!(asked_topics(RunConfig::new()).await, each_twice);
     assert_eq!(began.elapsed().as_secs() / 30, 20, "one after the other");
 }
 
 #[tokio::test(start_paused = true)]
 async fn runs_that_share_a_session_read_their_own_keys() {
     let began = tokio::time::Instant::now();
-    let mut all = asked(RunConfig::new().turns(SessionTurns::Share)).await;
+    let mut all = asked_topics(RunConfig::new().turns(SessionTurns::Share)).await;
     assert_eq!(began.elapsed().as_secs() / 30, 1, "at the same time");
     all.sort();
     all.dedup();
@@ -173,7 +175,7 @@ async fn runs_that_share_a_session_read_their_own_keys() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_may_be_refused_and_a_stream_that_is_dropped_gives_its_turn_back() {
+async fn a_run_may_be_refused_and_a_dropped_stream_releases_its_turn() {
     let runner: Runner = Runner::builder().model(slow()).build().unwrap();
     let session = runner.session("u", "s");
     let two = Two::default();
@@ -184,7 +186,7 @@ async fn a_run_may_be_refused_and_a_stream_that_is_dropped_gives_its_turn_back()
     assert_eq!(error.kind(), ErrorKind::SessionBusy);
     let says = format!("session `{}` is busy: run `{}` has its turn", session.key(), event.invocation_id);
     assert!(error.to_string().starts_with(&says), "{error}");
-    // Another session is free, and so is this one once nobody reads on.
+    // Another session is free, and this session is free after its stream is dropped.
     runner.session("u", "other").run(&two, "c").await.unwrap();
     drop(first);
     refuse().await.unwrap();
@@ -195,19 +197,19 @@ struct Shop {
     runner: Runner,
 }
 
-/// Asks in the session of who asks.
+/// Starts a run in the given session.
 #[agent(writes = reply)]
 async fn ask(#[resource] runner: &Runner, session: &str) -> Result<String> {
     Ok(runner.session("u", session.to_owned()).run(&Two::default(), "x").await?.output)
 }
 
 workflow! {
-    /// A run inside of a run.
+    /// Starts a run inside a run.
     Inside(session: String) -> reply: String { ask }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_does_not_wait_for_the_run_around_it() {
+async fn a_run_does_not_wait_for_the_enclosing_run() {
     let store: Arc<dyn adk::session::SessionStore> = Arc::new(adk::session::MemoryStore::new());
     let inner: Runner = Runner::builder().model(slow()).session_store(store.clone()).build().unwrap();
     let runner = Runner::builder().session_store(store).resources(Shop { runner: inner }).build().unwrap();

@@ -1,4 +1,4 @@
-//! What `workflow!` generates, run: keys, defaults, `let`, `state`, outputs, nesting, limits.
+//! Workflows from `workflow!`, run: keys, defaults, `let`, `state`, outputs, nesting, limits.
 #![deny(warnings)]
 
 use adk::model::ModelRef;
@@ -78,7 +78,7 @@ fn runner() -> Runner {
 }
 
 #[tokio::test]
-async fn inputs_defaults_lets_and_outputs() {
+async fn inputs_defaults_lets_and_outputs_are_wired() {
     let runner = runner();
     let saying = Saying::default();
     assert_eq!(runner.run(&saying, "a cat").await.unwrap().output, "a cat (plain)");
@@ -98,7 +98,7 @@ async fn inputs_defaults_lets_and_outputs() {
 }
 
 #[tokio::test]
-async fn a_state_key_has_to_be_there() {
+async fn a_missing_state_key_is_an_error() {
     let runner = runner();
     let remembering = Remembering::default();
     let error = runner.run(&remembering, "a cat").await.unwrap_err();
@@ -116,7 +116,7 @@ async fn limits_can_be_lowered() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_known_at_run_time() {
+async fn an_agent_can_be_supplied_at_run_time() {
     let agent: Arc<dyn DynAgent> = Arc::new(say::default());
     let supplied = Supplied::new(agent).unwrap();
     assert_eq!(runner().run(&supplied, "a cat").await.unwrap().output, "a cat (supplied)");
@@ -137,7 +137,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn futures_can_be_sent_and_a_declared_agent_asks_its_own_model() {
+async fn futures_are_send_and_a_declared_agent_uses_its_own_model() {
     fn can_be_sent<T: Send>(value: T) -> T {
         value
     }
@@ -170,7 +170,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn the_name_of_an_instance_stands_before_the_names_inside() {
+async fn the_name_of_an_instance_prefixes_the_names_inside() {
     let model = ScriptedModel::new()
         .text("one")
         .on("second::inner::critic")
@@ -196,7 +196,7 @@ async fn the_name_of_an_instance_stands_before_the_names_inside() {
         ("third::critic", "twice/both/third/critic"),
     ];
     assert_eq!(events, expected.map(|(author, path)| (author.to_owned(), path.to_owned())));
-    // Another instance of one definition is another agent: what it said is quoted.
+    // Another instance of the definition is another agent, so its texts are quoted.
     let asked = model.requests_of("second::inner::critic");
     let said: Vec<_> = asked[0].contents.iter().map(|content| content.text()).collect();
     assert!(said[1].contains("[critic] said:"), "{said:?}");
@@ -227,13 +227,13 @@ impl Agent for Marked {
 }
 
 #[test]
-fn given_agents_are_parameters_in_the_order_of_their_declarations() {
+fn supplied_agents_are_parameters_in_the_order_of_their_declarations() {
     let order = Order::new(Marked("first"), Marked("second"));
     assert_eq!((order.first.0, order.second.0), ("first", "second"));
 }
 
 workflow! {
-    /// Prompts that the macro reads, and such that it leaves to the checker.
+    /// Has prompts that the macro reads, and prompts that it leaves to the checker.
     Prompts(a: String, b: String, c: String) {
         agent plain { instruction: "About {a} and {b?}: {a}.", global_instruction: "Be {c}." }
         agent without { instruction: "No key at all." }

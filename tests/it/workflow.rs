@@ -1,4 +1,4 @@
-//! What `workflow!` makes of a good program.
+//! The types and the description that `workflow!` generates for a correct program.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(unreachable_pub, clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use adk::prelude::*;
 use adk::spec::{NodeKind, StepKind};
 
 mod agents {
-    //! Agents by hand, in a module of their own.
+    //! Agents that are written by hand, in their own module.
     use adk::{Agent, AgentMeta, Context, Flow, KeySpec, Result};
 
     /// Grades the draft.
@@ -82,7 +82,7 @@ workflow! {
 }
 
 #[test]
-fn the_program_of_the_readme() {
+fn the_program_of_the_readme_is_described() {
     let workflow = IterativeWriting::default();
     let _ = (&workflow.initial_writer, &workflow.critic, &workflow.refiner);
     assert_eq!(workflow.refinement.max(), Some(5));
@@ -110,9 +110,9 @@ struct Verdict {
 const ROUNDS: usize = 3;
 
 workflow! {
-    /// All that the grammar has.
+    /// Uses the whole grammar.
     Everything(
-        /// What to write about.
+        /// The topic.
         topic: String,
         tone: String = "plain",
         user:lang: String = "en",
@@ -123,12 +123,12 @@ workflow! {
 
         /// Judges.
         agent judge -> verdict: Verdict { instruction: "Judge {draft}." }
-        /// Decides when it is enough.
+        /// Ends the loop when the draft is good.
         agent stopper { instruction: "Say if {draft} is enough." }
         agent by_value: agents::grade;
 
         agents::Drafting;
-        /// Refines, three times at most.
+        /// Refines, at most three times.
         refinement: loop(max = ROUNDS, until = done,) <
             parallel(max_concurrency = 2) < judge; < stopper; stopper as again > >;
             sequence { loop(max = 2) { judge as inner; break refinement } };
@@ -142,7 +142,7 @@ workflow! {
 }
 
 #[test]
-fn every_construct() {
+fn every_construct_is_described() {
     let workflow = Everything::new(agents::grade {});
     let _: &agents::Drafting = &workflow.drafting;
     let _: &agents::Drafting = &workflow.second;
@@ -181,7 +181,7 @@ everything(topic: String, tone: String, user:lang: String) -> (draft: String, ve
     );
     let refinement = Everything::SPEC.find("refinement").unwrap();
     assert_eq!(refinement.kind, NodeKind::Loop);
-    assert_eq!(refinement.description, "Refines, three times at most.");
+    assert_eq!(refinement.description, "Refines, at most three times.");
     assert_eq!(adk::check::faults(&Everything::SPEC), []);
     let EverythingInput { topic, tone, lang } = "a cat".into();
     assert_eq!((&*topic, &*tone, &*lang), ("a cat", "plain", "en"));
@@ -206,7 +206,7 @@ workflow! {
 workflow! { Empty(current_document: String) { agents::grade } }
 
 #[test]
-fn agents_known_at_run_time() {
+fn agents_supplied_at_run_time_are_described() {
     let error = Dynamic::new(std::sync::Arc::new(agents::grade {})).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -1,4 +1,5 @@
-//! Every write is checked: what agents, tools and callbacks set in the state, they have announced.
+//! Every write is checked: agents, tools and callbacks set only keys of the state that they
+//! declare.
 
 use super::killed::{ByTurn, kill_everywhere};
 use adk::prelude::*;
@@ -7,10 +8,10 @@ use adk::tool::FunctionTool;
 use adk::{AgentMeta, ErrorKind, RunConfig, SequentialAgent, llm::LlmAgent};
 use serde_json::json;
 
-/// Says that it is completed.
+/// Sets a key.
 #[tool(writes(completed: bool, user:plan: Plan))]
 fn finish(cx: &mut ToolContext, key: String, value: &adk::Value) -> Result<String> {
-    // What a tool makes of the error does not matter.
+    // The tool may ignore the error; the run fails anyway.
     let refused = cx.state().set(key, value).err();
     Ok(refused.map_or_else(|| "done".to_owned(), |error| error.to_string()))
 }
@@ -29,40 +30,40 @@ workflow! {
     }
 }
 
-fn scripted(key: &str, value: adk::Value) -> Runner {
+fn scripted_runner(key: &str, value: adk::Value) -> Runner {
     let model = ScriptedModel::new().call("finish", json!({"key": key, "value": value})).text("ok");
     Runner::builder().model(model).build().expect("a runner")
 }
 
-async fn sets(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {
-    let ran = scripted(key, value).run(&Desk::default(), "when?").await;
+async fn set_key(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {
+    let ran = scripted_runner(key, value).run(&Desk::default(), "when?").await;
     ran.map(|outcome| outcome.output).map_err(|error| (error.kind(), error.to_string()))
 }
 
 #[tokio::test]
-async fn a_tool_writes_what_it_has_announced() {
-    assert_eq!(sets("completed", json!(true)).await.unwrap(), "ok");
-    assert_eq!(sets("user:plan", json!({"days": 2})).await.unwrap(), "ok");
-    assert_eq!(sets("temp:scratch", json!([1])).await.unwrap(), "ok");
+async fn a_tool_writes_its_declared_keys() {
+    assert_eq!(set_key("completed", json!(true)).await.unwrap(), "ok");
+    assert_eq!(set_key("user:plan", json!({"days": 2})).await.unwrap(), "ok");
+    assert_eq!(set_key("temp:scratch", json!([1])).await.unwrap(), "ok");
 }
 
 #[tokio::test]
-async fn another_key_fails_the_run_and_names_the_nearest() {
-    let (kind, text) = sets("complted", json!(true)).await.unwrap_err();
+async fn an_undeclared_key_fails_the_run_and_the_error_names_the_nearest() {
+    let (kind, text) = set_key("complted", json!(true)).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
     let wanted = "agent `clerk` (at desk/clerk): tool `finish` writes state key `complted`, which it has not announced; help: \
                   did you mean `completed`? Otherwise announce it: `#[key] complted: Out<bool>` as a parameter, or \
                   `#[tool(writes(complted: bool))]`;";
     assert!(text.starts_with(wanted), "{text}");
-    let (kind, text) = sets("app:motd", json!("hello")).await.unwrap_err();
+    let (kind, text) = set_key("app:motd", json!("hello")).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
     assert!(text.contains("`#[tool(writes(app:motd: String))]`"), "{text}");
-    // The key of its agent is not its own.
-    assert_eq!(sets("reply", json!("x")).await.unwrap_err().0, ErrorKind::KeyUnannounced);
+    // A tool may not write the key of its agent.
+    assert_eq!(set_key("reply", json!("x")).await.unwrap_err().0, ErrorKind::KeyUnannounced);
 }
 
 #[tokio::test]
-async fn another_type_fails_the_run() {
+async fn a_value_of_another_type_fails_the_run() {
     for (key, value, why) in [
         (
             "completed",
@@ -76,7 +77,7 @@ async fn another_type_fails_the_run() {
         ),
         ("completed", json!(null), "announced as `bool`"),
     ] {
-        let (kind, text) = sets(key, value).await.unwrap_err();
+        let (kind, text) = set_key(key, value).await.unwrap_err();
         assert_eq!(kind, ErrorKind::KeyType);
         assert!(
             text.starts_with("agent `clerk` (at desk/clerk): state key `") && text.contains(why),
@@ -86,9 +87,12 @@ async fn another_type_fails_the_run() {
 }
 
 #[tokio::test]
-async fn adk_and_trees_without_flow_checks_write_what_they_like() {
-    let outcome =
-        scripted("complted", json!(1)).run(&Desk::default(), "?").config(RunConfig::adk()).await.unwrap();
+async fn trees_without_flow_checks_may_write_any_key() {
+    let outcome = scripted_runner("complted", json!(1))
+        .run(&Desk::default(), "?")
+        .config(RunConfig::adk())
+        .await
+        .unwrap();
     assert_eq!(outcome.get::<u8>("complted").unwrap(), Some(1));
 
     let agent = || {
@@ -107,7 +111,7 @@ async fn adk_and_trees_without_flow_checks_write_what_they_like() {
     assert_eq!(runner().run(&tree, "go").await.unwrap().get::<u8>("loose").unwrap(), Some(1));
 }
 
-/// Sets one key or emits it.
+/// An agent that sets one key in the state or emits it.
 #[derive(Default)]
 struct Hand(Option<(&'static str, adk::Value, bool)>);
 
@@ -127,7 +131,7 @@ impl Agent for Hand {
 }
 
 workflow! {
-    /// One agent by hand.
+    /// Runs an agent that is written by hand.
     ByHand() -> score: u8 {
         agent hand: Hand;
         hand
@@ -135,7 +139,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn an_agent_by_hand_writes_what_it_has_announced() {
+async fn an_agent_by_hand_writes_its_declared_keys() {
     let runner: Runner = Runner::builder().build().unwrap();
     for emits in [true, false] {
         let run = async |key, value| runner.run(&ByHand::new(Hand(Some((key, value, emits)))), ()).await;
@@ -154,13 +158,13 @@ async fn an_agent_by_hand_writes_what_it_has_announced() {
     assert_eq!(error.kind(), ErrorKind::KeyType, "{error}");
 }
 
-/// A callback that sets a key.
+/// Returns a callback that sets a key.
 fn mark(key: &'static str) -> impl Fn(&mut CallbackContext) -> Result<()> + Send + Sync + 'static {
     move |cx| cx.state().set(key, "text")
 }
 
 workflow! {
-    /// Callbacks of an agent and of a block.
+    /// Has callbacks of an agent and of a block.
     Called() -> reply: String {
         state seen: String;
         agent clerk -> reply: String { instruction: "Go." }
@@ -169,7 +173,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn callbacks_write_prefixed_keys_those_of_their_agent_and_state() {
+async fn callbacks_write_prefixed_keys_agent_keys_and_state_keys() {
     for (key, of_agent, of_block) in [
         ("user:seen", true, true),
         ("temp:seen", true, true),
@@ -194,7 +198,7 @@ async fn callbacks_write_prefixed_keys_those_of_their_agent_and_state() {
     }
 }
 
-/// Adds one, and keeps a note that nothing announces.
+/// Adds one, and writes an undeclared note.
 #[agent(writes = sum)]
 fn add(cx: &mut Context, sum: u64) -> Result<u64> {
     cx.state().set("sun", sum)?;
@@ -202,12 +206,12 @@ fn add(cx: &mut Context, sum: u64) -> Result<u64> {
 }
 
 workflow! {
-    /// A function with a context.
+    /// Runs a function with a context.
     Adding(sum: u64) -> sum: u64 { add }
 }
 
 #[tokio::test]
-async fn a_function_writes_what_it_has_announced() {
+async fn a_function_writes_its_declared_keys() {
     let runner: Runner = Runner::builder().build().unwrap();
     let error = runner.run(&Adding::default(), 1_u64).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnannounced);
@@ -230,14 +234,14 @@ fn close(
     format!("{draft}: {mark}, {} notes", notes.map_or(0, |notes| notes.len()))
 }
 
-/// The same on another thread.
+/// Does the same on another thread.
 #[tool(blocking)]
 fn close_blocking(mark: u8, #[key] completed: Out<bool>, #[key] draft: &str) -> String {
     completed.set(mark > 5);
     draft.to_owned()
 }
 
-/// Counts, and says whether it is long.
+/// Counts the characters, and writes whether the draft is long.
 #[agent(writes = length)]
 async fn measure(draft: &str, #[key] long: Out<bool>) -> Result<usize> {
     if draft.len() > 3 {
@@ -246,14 +250,14 @@ async fn measure(draft: &str, #[key] long: Out<bool>) -> Result<usize> {
     Ok(draft.len())
 }
 
-/// Whether it was called long.
+/// Formats whether the draft is long and completed.
 #[agent(writes = said)]
 fn say(long: Option<bool>, completed: Option<bool>) -> String {
     format!("{long:?} {completed:?}")
 }
 
 workflow! {
-    /// Parameters that are keys.
+    /// Has parameters that are keys.
     Closing(draft: String) -> (length: usize, said: String) {
         agent closer -> reply: String { instruction: "Close it.", tools: [close, close_blocking], max_turns: 3 }
         closer; measure; say
@@ -262,11 +266,11 @@ workflow! {
 
 async fn closing(tool: &str, draft: &str, mark: u8) -> (String, Vec<adk::Value>, Option<u8>) {
     let model = ScriptedModel::new().call(tool, json!({"mark": mark})).text("ok");
-    let runner: Runner = Runner::builder().model(model.clone()).build().expect("it is right");
-    let outcome = runner.run(&Closing::default(), draft).await.expect("it is right");
+    let runner: Runner = Runner::builder().model(model.clone()).build().expect("the runner is valid");
+    let outcome = runner.run(&Closing::default(), draft).await.expect("the run succeeds");
     let requests = model.requests();
     let parameters = requests[0].tools.iter().map(|tool| tool.parameters["properties"].clone()).collect();
-    (outcome.output.said.clone(), parameters, outcome.get("user:best").expect("it is right"))
+    (outcome.output.said.clone(), parameters, outcome.get("user:best").expect("the key has this type"))
 }
 
 #[tokio::test]
@@ -283,7 +287,7 @@ async fn parameters_read_and_write_keys() {
 }
 
 workflow! {
-    /// An instance whose tool reads and writes other keys.
+    /// Runs an instance whose tool reads and writes renamed keys.
     Renamed(essay: String) -> done: bool {
         let done: bool = false;
         agent closer { instruction: "Close {draft}.", tools: [close_blocking], max_turns: 3 }
@@ -292,14 +296,14 @@ workflow! {
     }
 }
 
-/// Looks at it.
+/// Returns whether the work is completed.
 #[agent(writes = done)]
 fn check(completed: Option<bool>) -> bool {
     completed.unwrap_or_default()
 }
 
 #[tokio::test]
-async fn keys_of_tools_are_those_of_the_instance() {
+async fn tools_of_an_instance_use_its_renamed_keys() {
     let model = ScriptedModel::new().call("close_blocking", json!({"mark": 9})).text("ok");
     let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
     assert!(runner.run(&Renamed::default(), "an essay").await.unwrap().output);
@@ -309,7 +313,7 @@ async fn keys_of_tools_are_those_of_the_instance() {
 }
 
 #[tokio::test]
-async fn what_a_tool_cannot_read_fails_the_run() {
+async fn a_key_that_a_tool_cannot_read_fails_the_run() {
     let tree = || {
         let agent = LlmAgent::builder("clerk").instruction("Go.").tool(close::default());
         SequentialAgent::builder("w").sub_agent(agent)
@@ -338,7 +342,7 @@ async fn what_a_tool_cannot_read_fails_the_run() {
     }
 }
 
-/// Writes both, but not where it fails.
+/// Writes both keys, unless it fails.
 #[agent(writes = sum)]
 fn divide(cx: &mut Context, #[key(user:name)] name: &str, by: u8, #[key] rest: Out<u8>) -> Result<u8> {
     rest.set(100);
@@ -357,7 +361,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_function_with_a_context_writes_both() {
+async fn a_function_with_a_context_writes_two_keys() {
     let runner: Runner = Runner::builder().model(ScriptedModel::new()).build().unwrap();
     let workflow = Dividing::default();
     let run = |by| runner.run(&workflow, by).state("user:name", "Ada");
@@ -367,7 +371,7 @@ async fn a_function_with_a_context_writes_both() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_taken_up_writes_what_was_recorded() {
+async fn a_resumed_run_writes_the_recorded_keys() {
     let closes = ByTurn(|turn| match turn {
         0 => ScriptedModel::new().call("close", json!({"mark": 9})),
         _ => ScriptedModel::new().text("ok"),

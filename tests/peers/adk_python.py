@@ -1,4 +1,4 @@
-"""What google-adk does with a database, one command at a time: prints JSON.
+"""Runs one command of google-adk on a database, and prints JSON.
 
     adk_python.py URL read|append|make|list [SESSION]
 """

@@ -1,4 +1,4 @@
-"""A server for the tests of the MCP client, on the official SDK for Python."""
+"""A server for the tests of the MCP client, with the official SDK for Python."""
 
 import asyncio
 import sys
@@ -38,7 +38,7 @@ def refuse() -> str:
 
 @server.tool()
 async def work(steps: int, ctx: Context) -> str:
-    """Works, and tells how far it is."""
+    """Works, and reports its progress."""
     for step in range(steps):
         await ctx.report_progress(step + 1, steps, f"step {step + 1}")
         await asyncio.sleep(0.01)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command that has databases opened by the real google-adk for Python.
+# Runs a command whose databases are opened by the real google-adk for Python.
 #   tests/peers/run-adk-python.sh cargo test -p adk-workflow-sqlite --test it -- --ignored python
-# What is not there yet is installed into an environment of its own, from the pinned list.
+# Missing packages are installed into a virtual environment, from the pinned list.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 venv="$here/venv-adk"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Starts the mock server `aimock` with the script of the tests, runs a command against it, and stops it again.
+# Starts the mock server `aimock` with the script of the tests, runs a command against it, and stops
+# the server.
 #   tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored
-# The server is installed from the lock file when it is not there yet, and listens on a free port.
+# A missing server is installed from the lock file. The server listens on a free port.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ ! -d "$here/node_modules/@copilotkit/aimock" ]; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command that has the server asked by clients of others: the official ones for AG-UI, A2A and MCP on Node.js, the
-# compiler of TypeScript, and Chromium.
+# Runs a command whose server is called by third-party clients: the official clients for AG-UI, A2A
+# and MCP on Node.js, the compiler of TypeScript, and Chromium.
 #   tests/peers/run-clients.sh cargo test -p adk-workflow-server --tests -- --ignored
-# What is not there yet is installed from the lock file and from the distribution.
+# Missing programs are installed from the lock file and from the distribution.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ ! -d "$here/node_modules/puppeteer-core" ]; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command that has diagrams read and drawn by the real Graphviz and the real Mermaid.
+# Runs a command whose diagrams are parsed and drawn by the real Graphviz and the real Mermaid.
 #   tests/peers/run-diagrams.sh cargo test --test diagrams -- --ignored
-# What is not there yet is installed: Graphviz and Chromium from the distribution, Mermaid from the lock file.
+# Missing programs are installed: Graphviz and Chromium from the distribution, Mermaid from the lock
+# file.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)/mermaid
 missing=()

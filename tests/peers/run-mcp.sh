@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command that talks to MCP servers of others: two of the official ones for Node.js, and one on the SDK for Python.
+# Runs a command with third-party MCP servers: two official servers for Node.js, and one server with
+# the SDK for Python.
 #   tests/peers/run-mcp.sh cargo test -p adk-workflow-mcp --test peers -- --ignored
-# What is not there yet is installed from the lock file and from the pinned list.
+# Missing programs are installed from the lock file and from the pinned list.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ ! -d "$here/node_modules/@modelcontextprotocol/server-everything" ]; then

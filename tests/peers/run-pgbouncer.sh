@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs a command with a PgBouncer of its own in front of the server of run-postgres.sh, in transaction mode.
+# Runs a command with a new PgBouncer in front of the server of run-postgres.sh, in transaction
+# mode.
 #   tests/peers/run-postgres.sh tests/peers/run-pgbouncer.sh cargo test -p adk-workflow-postgres -- --ignored
-# PgBouncer is installed from the distribution when it is not there yet. It listens on a free port of this machine; the command
-# finds its URL in ADK_PGBOUNCER. All its settings but these are the defaults. A transaction gets a server connection by turns,
-# so that those of one client are on different ones.
+# A missing PgBouncer is installed from the distribution. It listens on a free local port; the
+# command finds its URL in ADK_PGBOUNCER. All settings except these are the defaults. Transactions
+# take server connections in turns, so the transactions of one client use different connections.
 set -euo pipefail
 
 as_root=()
@@ -13,12 +14,12 @@ if ! command -v pgbouncer >/dev/null; then
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer >/dev/null
 fi
-# Without a server there is nothing to be in front of: PgBouncer is only installed.
+# Without a Postgres server, PgBouncer is only installed.
 if [ -z "${ADK_POSTGRES:-}" ]; then
   "$@"
   exit
 fi
-# It refuses to be run by root.
+# PgBouncer refuses to run as root.
 as_user=()
 if [ "$(id -u)" = 0 ]; then as_user=(runuser -u nobody --); fi
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command with a Postgres server of its own, which is thrown away afterwards.
+# Runs a command with a new Postgres server, which is deleted afterwards.
 #   tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored --skip pooler --skip python
-# The server is installed from the distribution when it is not there yet. It listens on a free port of this machine; the
-# command finds its URL in ADK_POSTGRES, the authority of its certificate in ADK_POSTGRES_CA, and the folder and `pg_ctl` to
-# restart it with in ADK_POSTGRES_DATA and ADK_PG_CTL.
+# A missing server is installed from the distribution. It listens on a free local port; the command
+# finds its URL in ADK_POSTGRES, the authority of its certificate in ADK_POSTGRES_CA, and the folder
+# and `pg_ctl` for restarts in ADK_POSTGRES_DATA and ADK_PG_CTL.
 set -euo pipefail
 
 tools() {
@@ -20,7 +20,7 @@ if [ -z "$bin" ]; then
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null
   bin=$(tools)
 fi
-# The server refuses to be run by root.
+# The server refuses to run as root.
 as_server=()
 if [ "$(id -u)" = 0 ]; then as_server=(runuser -u postgres --); fi
 
@@ -38,7 +38,7 @@ stop() {
 trap stop EXIT
 cd "$data"
 "${as_server[@]}" "$bin/initdb" -D "$data" -U adk --auth=trust --no-locale --encoding=UTF8 >/dev/null
-# It speaks TLS as well, as `localhost`, with a certificate of an authority of its own.
+# The server also speaks TLS, as `localhost`, with a certificate of a new authority.
 key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
 (
   cd "$folder"
@@ -51,8 +51,8 @@ key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
 chmod 600 "$data/server.key"
 if [ "$(id -u)" = 0 ]; then chown postgres "$data/server.key" "$data/server.crt"; fi
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-# After a crash it brings its files to the disk, of all databases: at once, or each takes a while on a busy disk. Tests look at
-# what their statements read.
+# After a crash, the server syncs the files of all databases at once, because a sync of each file is
+# slow on a busy disk. Tests read back the results of their statements.
 cat >>"$data/postgresql.conf" <<SETTINGS
 listen_addresses = '127.0.0.1'
 port = $port

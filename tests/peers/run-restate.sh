@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command that starts servers of Restate: RESTATE_SERVER is the path of the program.
 #   tests/peers/run-restate.sh cargo test -p adk-workflow-restate --tests -- --ignored
-# It is installed from the lock file when it is not there yet.
+# A missing server is installed from the lock file.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 packages="$here/node_modules/@restatedev"

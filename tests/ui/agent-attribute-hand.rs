@@ -1,4 +1,4 @@
-//! `#[agent]` on the `impl` of an agent that is written by hand.
+//! `#[agent]` on the `impl` of a handwritten agent.
 
 use adk::prelude::*;
 use adk::{AgentMeta, KeySpec};

@@ -1,5 +1,5 @@
-//! Functions of an `impl` without `self`. One that does not name `Self` has tokens like a function outside of it, so that rustc
-//! reports the type that is made beside it.
+//! Functions of an `impl` without `self`. If a function does not name `Self`, its tokens look like
+//! those of a free function, so rustc reports the type that the macro generates.
 
 use adk::prelude::*;
 
@@ -24,7 +24,7 @@ impl Shop {
     const VAT: usize = 2;
 }
 
-/// Items in the body have a `Self` of their own.
+/// Items in the body have their own `Self`.
 #[agent(writes = found)]
 fn counts(word: &str) -> usize {
     #[derive(Default)]

@@ -3,19 +3,19 @@ use adk::{Flow, Out, Result, agent};
 type Score = Result<f64>;
 type Nothing = Result<()>;
 
-/// A value, behind an alias, and no key.
+/// Returns a value through an alias, without a key.
 #[agent]
 fn no_key(draft: &str) -> Score {
     Ok(draft.len() as f64)
 }
 
-/// A key and no value.
+/// Has a key and no value.
 #[agent(writes = score)]
 async fn no_value() -> Nothing {
     Ok(())
 }
 
-/// Only a flow.
+/// Returns only a flow.
 #[agent(writes = score)]
 fn only_flow() -> Flow {
     Flow::Exit

@@ -6,7 +6,7 @@ async fn never() -> Option<&'static str> {
 }
 
 workflow! {
-    /// A callback never ends.
+    /// Has a callback that never ends.
     #[bounds(ends)]
     Asking(topic: String) -> answer: String {
         agent asker -> answer: String { instruction: "{topic}", timeout: "1s", before_agent: |_| never() }
@@ -19,7 +19,7 @@ async fn instruct(_: adk::ReadonlyContext) -> Result<String> {
 }
 
 workflow! {
-    /// An instruction never comes.
+    /// Has an instruction that never ends.
     #[bounds(ends)]
     Making(topic: String) -> answer: String {
         agent asker -> answer: String { instruction: instruct, timeout: "1s" }
@@ -28,7 +28,7 @@ workflow! {
 }
 
 workflow! {
-    /// A callback of a block never ends.
+    /// Has a callback of a block that never ends.
     #[bounds(ends)]
     Blocks(topic: String) -> answer: String {
         agent asker -> answer: String { instruction: "{topic}", timeout: "1s" }
@@ -37,7 +37,7 @@ workflow! {
 }
 
 workflow! {
-    /// With a limit of time it ends.
+    /// Ends because of its time limit.
     #[bounds(ends, time = "10m")]
     Limited(topic: String) -> answer: String {
         agent asker -> answer: String { instruction: "{topic}", timeout: "1s", before_agent: |_| never() }
@@ -46,7 +46,7 @@ workflow! {
 }
 
 workflow! {
-    /// What is known of it is too much.
+    /// Exceeds its bound by the known calls.
     #[bounds(model_calls = 7)]
     Calls(task: String) -> result: String {
         /// Researches a question.

@@ -2,7 +2,7 @@ use adk::prelude::*;
 
 const MOST: u32 = 3;
 
-/// Finds.
+/// Searches.
 #[tool]
 fn find() {}
 

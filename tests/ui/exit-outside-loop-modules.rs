@@ -5,7 +5,7 @@ mod agents {
 
     pub type Verdict = Result<(f64, Flow)>;
 
-    /// Grades, and ends the loop.
+    /// Grades and ends the loop.
     #[agent(writes = score)]
     pub async fn judge(draft: &str) -> Verdict {
         Ok((draft.len() as f64, Flow::Exit))

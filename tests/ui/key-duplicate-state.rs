@@ -6,7 +6,7 @@ fn note(notes: Option<&str>, line: &str) -> String {
     format!("{}{line};", notes.unwrap_or_default())
 }
 
-/// Looks.
+/// Reads the minutes.
 #[agent(writes = seen)]
 fn look(notes: Option<&str>) -> String {
     notes.unwrap_or("nothing").to_owned()
@@ -21,7 +21,7 @@ workflow! {
 }
 
 workflow! {
-    /// Has notes of its own.
+    /// Has its own notes.
     Research(line: String) -> report: String {
         agent reader -> notes: String { instruction: "Notes on {line}" }
         agent writer -> report: String { instruction: "Report on {notes}" }
@@ -32,7 +32,7 @@ workflow! {
 }
 
 workflow! {
-    /// Reads the notes of the session as if they were its own.
+    /// Reads the notes of the session as its own.
     Reading(line: String) -> seen: String {
         Minutes;
         look
@@ -40,7 +40,7 @@ workflow! {
 }
 
 workflow! {
-    /// The same where the minutes are a tool.
+    /// Uses the minutes workflow as a tool.
     Asking(line: String) -> notes: String {
         agent asker -> notes: String { instruction: "Notes on {line}", tools: [agent(Minutes)], max_turns: 3 }
         asker

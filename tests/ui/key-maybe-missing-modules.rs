@@ -8,13 +8,13 @@ mod agents {
         pub writer -> draft: String { instruction: "Write about {topic}, mind {criticism}." }
     }
 
-    /// Finds a title, if there is one.
+    /// Finds a title, if one exists.
     #[agent(writes = title)]
     pub fn title(draft: &str) -> Option<String> {
         draft.lines().next().map(str::to_owned)
     }
 
-    /// Prints it.
+    /// Prints the title.
     #[agent]
     pub fn print(title: &str) {
         println!("{title}");

@@ -53,14 +53,14 @@ workflow! {
     }
 }
 
-/// Measures.
+/// Measures the text.
 #[agent(writes = length)]
 fn measure(topic: &str, #[key] long: Out<bool>) -> usize {
     long.set(topic.len() > 80);
     topic.len()
 }
 
-/// Ends it.
+/// Ends the loop.
 #[tool]
 fn close(#[key] completed: Out<bool>) {
     completed.set(true);

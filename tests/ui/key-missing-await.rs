@@ -1,4 +1,4 @@
-//! The question of an `await` reads keys as any prompt does.
+//! The question of an `await` reads keys like a prompt.
 
 use adk::prelude::*;
 

@@ -1,12 +1,12 @@
 use adk::prelude::*;
 
-/// Writes it.
+/// Writes the text.
 #[agent(writes = found)]
 fn find(topic: &str) -> String {
     topic.to_owned()
 }
 
-// Patterns that do not say the type of the key, which nothing writes.
+// The patterns do not show the type of the key, and no step writes the key.
 workflow! {
     pub Optional(topic: String) {
         match founds < Some(_) => find, None => () >

@@ -1,4 +1,4 @@
-//! A renaming says that its key is there, also where it is read optionally.
+//! A renamed key must exist, even if the step reads it optionally.
 
 use adk::prelude::*;
 
@@ -27,7 +27,7 @@ workflow! {
     }
 }
 
-// Nothing is spelled like it.
+// No known key is similar to this key.
 workflow! {
     pub Printing(text: String) -> text: String {
         agent translator -> text: String { instruction: "Translate {text}, which is about {topic?}." }

@@ -6,14 +6,14 @@ workflow! {
             instruction: "Write about {topic}.",
             tools: [agent(thinker)],
         }
-        /// Thinks about what nobody has written.
+        /// Thinks about a key that no step writes.
         agent thinker { instruction: "Think about {topc}." }
 
         writer
     }
 }
 
-/// Notes what was decided.
+/// Notes the decision.
 #[tool]
 fn note(#[key] verdct: &str, #[key] topic: &str, text: &str) -> String {
     format!("{topic}: {verdct}, {text}")

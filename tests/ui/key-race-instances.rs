@@ -1,6 +1,6 @@
 use adk::prelude::*;
 
-// The second critic was to write `criticism_2`.
+// The intended key of the second critic was `criticism_2`.
 workflow! {
     pub Writing(goal: String, report: String) -> essay: String {
         agent critic -> criticism: String { instruction: "Review {text}." }

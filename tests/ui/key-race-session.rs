@@ -1,4 +1,4 @@
-//! A nested workflow gives a key of the session its value when it starts, at the same time as another reads it.
+//! A nested workflow sets a key of the session at its start, in parallel to a reader of the key.
 
 use adk::prelude::*;
 

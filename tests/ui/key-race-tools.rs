@@ -22,10 +22,10 @@ workflow! {
 }
 
 workflow! {
-    /// The tool of an agent that may take over.
+    /// Calls the tool of a possible transfer target.
     Desks(question: String) {
         agent desk { instruction: "{question}", transfer: [clerk], max_turns: 2 }
-        /// Knows it.
+        /// Knows the subject.
         agent clerk { instruction: "Answer.", tools: [agent(Counting)], max_turns: 2 }
         parallel < desk; bump >
     }

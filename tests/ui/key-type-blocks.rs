@@ -1,4 +1,4 @@
-//! Types of one name in blocks, in what macros make of them, and under names of the standard library.
+//! Types with one name in blocks, in expansions of macros, and with names of the standard library.
 
 use adk::prelude::*;
 use serde::{Deserialize, Serialize};

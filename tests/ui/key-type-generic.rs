@@ -1,5 +1,5 @@
-//! A type that an agent by hand is generic over has no number, and the fifth key that it writes no place where it is
-//! compared by traits: what differs in size from a type that has a number is told all the same.
+//! A type parameter of a handwritten agent has no number, and the fifth key of an agent has no slot
+//! for comparison by traits: a different size from a type with a number is reported anyway.
 
 use adk::AgentMeta;
 use adk::prelude::*;

@@ -15,7 +15,7 @@ workflow! {
 }
 
 workflow! {
-    /// A list of secrets.
+    /// Reads a list of secrets.
     Listed(names: Vec<String>) -> shown: String {
         agent teller -> shown: String { instruction: "Tokens: {token}" }
         each(max = 2) name in names < token >
@@ -24,7 +24,7 @@ workflow! {
 }
 
 workflow! {
-    /// The items of such a list.
+    /// Reads the items of that list.
     Items(tokens: Vec<Secret<String>>) -> shown: Vec<String> {
         agent teller -> shown: String { instruction: "Token: {token}" }
         each(max = 2) token in tokens < teller >
@@ -32,14 +32,14 @@ workflow! {
 }
 
 workflow! {
-    /// A secret for a workflow that does not know it.
+    /// Passes a secret to a workflow that expects another type.
     Hidden(name: String) -> shown: String {
         token;
         Showing
     }
 }
 
-/// Puts it.
+/// Writes the value.
 #[agent(writes = user:size)]
 fn put(request: &str) -> u32 {
     request.len() as u32
@@ -52,14 +52,14 @@ workflow! {
     }
 }
 
-/// Reads it as another type.
+/// Reads the value as another type.
 #[agent(writes = out)]
 fn shows(#[key(user:size)] size: Option<String>) -> String {
     format!("{size:?}")
 }
 
 workflow! {
-    /// Reads what a tool wrote.
+    /// Reads the value that a tool wrote.
     Reads(question: String) -> out: String {
         agent asker -> answer: String { instruction: "{question}", tools: [agent(Measuring)], max_turns: 2 }
         asker;
@@ -67,7 +67,7 @@ workflow! {
     }
 }
 
-/// Cuts it.
+/// Cuts the text.
 #[agent(writes = note)]
 fn digits(topic: &str) -> String {
     topic.to_owned()
@@ -81,7 +81,7 @@ workflow! {
 }
 
 workflow! {
-    /// The tool of the instance reads the number, too.
+    /// The tool of the instance also reads the number.
     Renamed(number: u32, request: String) -> plan: String {
         agent boss -> plan: String { instruction: "Plan {topic}?", tools: [agent(Noting)], max_turns: 3 }
         boss(topic = number) as second

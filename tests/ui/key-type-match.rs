@@ -1,5 +1,5 @@
-//! Arms that take apart an `Option`, of keys that hold none: by a function that returns an `Option`, an input, an `await`, and
-//! with a guard. `Followed` is what the message says.
+//! Arms that destructure an `Option` of a key without one, for a key of a function that returns an
+//! `Option`, of an input, of an `await`, and with a guard. `Followed` follows the message.
 
 use adk::prelude::*;
 

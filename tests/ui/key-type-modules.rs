@@ -29,13 +29,13 @@ mod readers {
         pub steps: Vec<String>,
     }
 
-    /// Reads it.
+    /// Reads the plan.
     #[agent]
     pub fn worker(plan: &Plan) {
         let _ = plan;
     }
 
-    /// Written by hand; reads it.
+    /// A handwritten agent that reads the plan.
     #[derive(Default)]
     pub struct Reviewer;
 

@@ -1,4 +1,4 @@
-//! An `Option` on either side of a key: what the remedy says compiles. `Followed` does what it says.
+//! An `Option` on one side of a key: the remedy of the message compiles, as `Followed` shows.
 
 use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Who writes another type is told by name: a transfer target, an agent as a tool, a tool.
+//! The message names the writer of another type: a transfer target, an agent as a tool, a tool.
 
 use adk::prelude::*;
 
@@ -8,7 +8,7 @@ fn save(cx: &mut ToolContext) {
     drop(cx.path().clone());
 }
 
-/// Returns an `Option` of an `Option`, of which one is taken off.
+/// Returns a nested `Option`; the key has one `Option` less.
 #[agent(writes = title)]
 fn title(answer: &str) -> Option<Option<String>> {
     Some(Some(answer.to_owned()))

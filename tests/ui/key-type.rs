@@ -29,7 +29,7 @@ fn count(#[key] topic: Option<u32>, #[key] score: Out<f32>) {
     score.set(topic.unwrap_or_default() as f32);
 }
 
-/// Says how long it is.
+/// Formats the length.
 #[agent]
 fn measure(topic: &str, #[key] score: Out<Option<f64>>) {
     score.set(Some(topic.len() as f64));

@@ -2,7 +2,7 @@ use adk::prelude::*;
 
 mod drafts {
     adk::workflow! {
-        // An exit never leaves a workflow: the `break` in it ends its own loop.
+        // An exit never leaves a workflow: this `break` ends the loop of its own workflow.
         pub Drafting(topic: String) -> draft: String {
             agent writer -> draft: String { instruction: "Write about {topic}." }
 

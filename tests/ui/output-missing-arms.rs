@@ -1,4 +1,4 @@
-//! Every arm writes the output, and one of them only perhaps.
+//! Every arm writes the output, and one arm writes it only on some paths.
 
 use adk::prelude::*;
 

@@ -3,7 +3,7 @@ use adk::prelude::*;
 mod agents {
     use adk::prelude::*;
 
-    /// Finds it, or does not.
+    /// Finds the text, if it exists.
     #[agent(writes = answer)]
     pub fn find(question: &str) -> Option<String> {
         Some(question.to_owned())

@@ -1,5 +1,5 @@
-//! A tool ends the turn of an agent that has to answer: of a step, with a type, of a transfer target, of an agent as a tool,
-//! one of several, and one from another module.
+//! A tool ends the turn of an agent that must answer: a step, a typed agent, a transfer target, an
+//! agent as a tool, one tool of several, and a tool of another module.
 
 use adk::prelude::*;
 
@@ -10,7 +10,7 @@ fn pay(cx: &mut ToolContext) -> String {
     "paid".into()
 }
 
-/// Looks it up.
+/// Looks up the order.
 #[tool]
 fn look(what: String) -> String {
     what

@@ -13,7 +13,7 @@ mod mail {
     }
 
     adk::llm::agent! {
-        /// Sends what was written.
+        /// Sends the written text.
         pub sender { instruction: "Send {draft}.", tools: [send], max_turns: 2 }
     }
 

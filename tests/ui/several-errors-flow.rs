@@ -1,4 +1,4 @@
-//! What tokens show of a workflow that could be read hides nothing of its flow, and nothing follows from it.
+//! Errors in tokens hide no errors in the flow of a parsed workflow, and cause no other errors.
 
 use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A key whose type is not right is read as what was meant, so that its fault hides no fault of the flow.
+//! A key with an invalid type is treated as the intended key, so it hides no error in the flow.
 
 use adk::prelude::*;
 

@@ -1,6 +1,6 @@
 use adk::prelude::*;
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
     Publish,

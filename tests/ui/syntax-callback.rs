@@ -1,4 +1,4 @@
-//! Closures as callbacks whose tokens show what is wrong with them.
+//! Closures as callbacks whose tokens show the error.
 
 use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Closures as callbacks that are wrong: one message for each, under the closure.
+//! Invalid closures as callbacks: one message for each, at the closure.
 
 use adk::prelude::*;
 

@@ -24,7 +24,7 @@ enum Severity {
     High { n: u32 },
 }
 
-// Paths as other languages have them, before what a step may have behind it.
+// Paths of other languages, before the optional parts of a step.
 workflow! {
     pub Dotted(topic: String) -> criticism: String {
         agents.critic(text = topic) -> criticism;
@@ -37,7 +37,7 @@ workflow! {
     }
 }
 
-// Renamed keys without their parentheses.
+// Renamed keys without parentheses.
 workflow! {
     pub Braced(topic: String) -> text: String {
         Polishing { text: topic } as second -> text
@@ -65,7 +65,7 @@ workflow! {
     }
 }
 
-// Arms without the bracket that opens them.
+// Arms without the opening bracket.
 workflow! {
     pub Arm(ticket: String) -> answer: String {
         agent rater -> severity: Severity { instruction: "How bad is {ticket}?" }
@@ -165,7 +165,7 @@ workflow! {
     }
 }
 
-// Closures that are typed by half.
+// Half-typed closures.
 workflow! {
     pub Pipe(topic: String) -> text: String {
         agent writer -> text: String { instruction: "Write about {topic}.", before_tool: |_, call { Ok(None) } }
@@ -182,7 +182,7 @@ workflow! {
     }
 }
 
-// Steps that are typed by half, or as words of other languages.
+// Half-typed steps, and steps with words of other languages.
 workflow! {
     pub Before(topic: String) -> text: String {
         agent writer -> text: String { instruction: "Write about {topic}." }

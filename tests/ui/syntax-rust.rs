@@ -1,4 +1,4 @@
-//! What is Rust, or another language, and no workflow: one message each.
+//! Rust code, or code of another language, instead of a workflow: one message each.
 
 use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What other languages write between steps, arms, outputs and the parts of an `await`: one message each.
+//! Separators of other languages between steps, arms, outputs and parts of an `await`: one each.
 
 use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A block without its brackets is told once.
+//! A block without its brackets is reported once.
 
 use adk::prelude::*;
 
@@ -7,12 +7,12 @@ use adk::prelude::*;
 fn critic() {}
 
 workflow! {
-    /// Runs two at once.
+    /// Runs two steps in parallel.
     Both() { parallel critic; critic }
 }
 
 workflow! {
-    /// Runs one.
+    /// Runs one step.
     One() { sequence critic }
 }
 

@@ -1,7 +1,7 @@
 use adk::tool;
 use agents::data::Opaque;
 
-/// Takes what no model can give.
+/// Takes a value that no model can send.
 #[tool]
 fn look_up(what: Opaque, more: &[Opaque]) {
     let _ = (what, more);

@@ -1,11 +1,11 @@
 mod types {
-    /// It can be read, and has no schema.
+    /// A type that can be read and has no schema.
     pub struct Half(u8);
 
     pub type Wholes = Vec<Half>;
 }
 
-/// Takes what no model can give.
+/// Takes a value that no model can send.
 #[adk::tool]
 fn look_up(what: types::Wholes) {
     drop(what);

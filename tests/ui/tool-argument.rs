@@ -2,19 +2,19 @@ use adk::tool;
 
 struct Place;
 
-/// Takes what no model can give.
+/// Takes a value that no model can send.
 #[tool]
 async fn look_up(city: String, place: Place) {
     drop((city, place));
 }
 
-/// Looks it up.
+/// Looks up a word.
 #[tool]
 fn keys(#[key] place: &Place, #[key] out: adk::Out<Place>) {
     let _ = (place, out);
 }
 
-/// Takes a secret of a model.
+/// Takes a secret from a model.
 #[tool]
 fn sign_in(token: adk::Secret<String>) {
     drop(token);

@@ -1,6 +1,6 @@
 use adk::prelude::*;
 
-/// Gives what no model can read.
+/// Returns a value that no model can read.
 #[tool(writes(opaque: agents::data::Opaque))]
 fn gives(cx: &mut ToolContext) -> agents::data::Opaque {
     let _ = cx;

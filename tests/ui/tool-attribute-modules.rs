@@ -7,13 +7,13 @@ mod tools {
     use super::types::Found;
     use adk::tool;
 
-    /// Gives what no model can read.
+    /// Returns a value that no model can read.
     #[tool]
     pub fn find() -> Found {
         Err(String::new())
     }
 
-    /// Fails without words.
+    /// Fails without a message.
     #[tool]
     pub fn fail() -> Result<u8, super::types::NoJson> {
         Ok(1)

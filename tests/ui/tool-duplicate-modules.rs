@@ -9,7 +9,7 @@ mod web {
         query
     }
 
-    /// Searches the web once more.
+    /// Searches the web again.
     #[tool(name = "search")]
     pub fn again(query: String) -> String {
         query

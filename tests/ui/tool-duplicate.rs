@@ -6,7 +6,7 @@ fn search(query: String) -> String {
     query
 }
 
-/// Searches the web once more.
+/// Searches the web again.
 #[tool(name = "search")]
 fn again(query: String) -> String {
     query
@@ -22,7 +22,7 @@ workflow! {
     }
 }
 
-/// Gives tools.
+/// A toolset.
 struct Files;
 
 impl adk::Toolset for Files {
@@ -38,7 +38,7 @@ impl adk::Toolset for Files {
     }
 }
 
-/// What `adk mcp pull` writes.
+/// The file that `adk mcp pull` writes.
 const FILE: &str = r#"{"names": ["read", "search"], "tools": []}"#;
 
 workflow! {

@@ -1,6 +1,6 @@
 use adk::tool;
 
-/// Goes to another agent.
+/// Transfers to another agent.
 #[tool]
 fn transfer_to_agent(name: &str) {
     let _ = name;
@@ -10,7 +10,7 @@ fn transfer_to_agent(name: &str) {
 #[tool(name = "set_model_response")]
 fn answer() {}
 
-// Said above, and not once more here.
+// The name is reported above, and not again here.
 adk::llm::agent! { pub critic { instruction: "Review.", tools: [transfer_to_agent, answer] } }
 
 fn main() {

@@ -24,13 +24,13 @@ workflow! {
     pub Work(q: String) -> out: String {
         /// Pays.
         agent payer -> h: String { instruction: "Pay.", tools: [pay] }
-        /// Hands over to who pays.
+        /// Hands over to the agent that pays.
         agent clerk -> done: String { instruction: "Hand over.", transfer: [cashier] }
         /// Pays in cash.
         agent cashier -> done: String { instruction: "Pay.", tools: [pay] }
         /// Gets a review.
         agent reviewer -> review: String { instruction: "Order a review.", tools: [order] }
-        /// Asks whoever pays: of two calls the inner one is at fault.
+        /// Asks the paying agent: of two calls, the inner call is at fault.
         agent middle -> m: String { instruction: "Let it be paid.", tools: [agent(payer)] }
         agent boss -> out: String {
             instruction: "{q}",

@@ -1,4 +1,4 @@
-//! Agents of two macro calls that are tools of each other: a cycle of constants, which rustc reports before a check can run.
+//! Agents of two macro calls that are tools of each other: rustc reports a cycle of constants.
 
 use adk::prelude::*;
 

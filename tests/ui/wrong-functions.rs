@@ -1,4 +1,4 @@
-//! Functions that are none, or whose types say nothing: one message, by rustc where it reads the function before us.
+//! Invalid functions and insufficient types: one message, from rustc if it reads the code first.
 
 use adk::prelude::*;
 
@@ -30,7 +30,7 @@ fn sum(a: u8 b: u8) -> u8 {
     a + b
 }
 
-/// Doubles it.
+/// Doubles the number.
 #[tool]
 fn double(number) -> u8 {
     number * 2

@@ -1,4 +1,4 @@
-//! The input that a workflow takes, wrong inputs, and types that are not workflows.
+//! The input of a workflow, invalid inputs, and types that are not workflows.
 
 use adk::prelude::*;
 

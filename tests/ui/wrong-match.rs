@@ -1,6 +1,6 @@
 use adk::prelude::*;
 
-/// How urgent it is.
+/// The urgency.
 #[adk::data]
 pub enum Severity {
     High,
@@ -38,7 +38,7 @@ workflow! {
     }
 }
 
-// Where a key is missing, rustc does not ask for its type as well, which the guards need.
+// For a missing key, rustc does not also ask for its type, which the guards need.
 workflow! {
     pub Guarded(words: Vec<String>) {
         match length < n if n.is_power_of_two() => (), _ => () >

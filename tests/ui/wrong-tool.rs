@@ -1,4 +1,4 @@
-//! What is no tool may do anything, so nothing more is said of the agent that has it.
+//! An invalid tool may have any effect, so no more errors are reported for its agent.
 
 use adk::prelude::*;
 

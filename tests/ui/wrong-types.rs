@@ -5,7 +5,7 @@ struct Opinion;
 
 struct NotAnAgent;
 
-/// An agent that has to be given.
+/// An agent without a default.
 struct Grader(u32);
 
 impl Agent for Grader {

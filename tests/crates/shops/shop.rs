@@ -2,7 +2,7 @@
 
 use adk::prelude::*;
 
-/// Without a number, as all types with a size.
+/// A type without a number, like all types with a const parameter.
 #[adk::data]
 pub struct Plan<const STEPS: usize> {
     pub text: String,

@@ -31,7 +31,7 @@ fn good_enough(score: f64) -> Flow {
     Flow::exit_if(score > 4.0)
 }
 
-/// Reads its keys in every way, and the context by another name.
+/// Reads its keys in every way, with another name for the context.
 #[agent(writes = r#type)]
 async fn every(
     cx: &mut Cx,
@@ -75,13 +75,13 @@ fn perhaps(topic: &str) -> Done {
     }
 }
 
-/// Text that is borrowed for good is text.
+/// Returns borrowed text, whose key has the type `String`.
 #[agent(writes = word)]
 fn word(topic: &str) -> Option<&'static str> {
     (topic == "cat").then_some("meow")
 }
 
-/// Leaves by name.
+/// Leaves a loop by its name.
 #[agent(exits(outer))]
 fn leave() -> Flow {
     Flow::ExitTo("outer".into())
@@ -111,7 +111,7 @@ fn null() -> Value {
     Value::Null
 }
 
-/// Says something before it writes.
+/// Emits an event before it writes.
 #[agent(writes = said)]
 async fn says<'a>(cx: &'a mut Cx, topic: &'a str) -> Result<&'a str> {
     cx.emit(Event::new().with_text("first")).await?;
@@ -128,7 +128,7 @@ fn wants_text(score: &str) {
     let _ = score;
 }
 
-/// Written by hand, with a parameter.
+/// An agent that is written by hand and has a parameter.
 #[derive(Default)]
 struct Folder<T, const N: usize>(std::marker::PhantomData<T>);
 
@@ -161,7 +161,7 @@ fn delta(event: &Event) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn the_description_is_what_the_types_say() {
+fn the_description_follows_the_types() {
     let meta = readability::META;
     assert_eq!(meta.kind, AgentKind::Function);
     assert_eq!((meta.name, meta.description), ("readability", "Grades the draft for\nreadability."));
@@ -215,7 +215,7 @@ fn the_description_of_an_agent_by_hand_has_the_keys_of_its_attribute() {
 }
 
 #[tokio::test]
-async fn an_agent_by_hand_with_the_attribute_runs_as_it_was_written() {
+async fn an_agent_by_hand_with_the_attribute_runs_unchanged() {
     let tree = Tree::new("folding", vec![run(Folder::<Place, 1>::default())]);
     let (events, error) = events(&tree, "a cat").await;
     assert!(error.is_none(), "{error:?}");
@@ -262,7 +262,7 @@ async fn every_kind_of_parameter_is_loaded() {
 }
 
 #[tokio::test]
-async fn what_is_returned_becomes_an_event_and_a_flow() {
+async fn a_returned_value_becomes_an_event_and_a_flow() {
     let tree = Tree::new("writing", vec![repeat("loop", Some(2), vec![run(perhaps::default())])]);
     let (all, failed) = events(&tree, "none").await;
     assert!(all.is_empty() && failed.is_none());
@@ -283,7 +283,7 @@ async fn what_is_returned_becomes_an_event_and_a_flow() {
 }
 
 #[tokio::test]
-async fn an_exit_by_name_leaves_that_loop() {
+async fn an_exit_by_name_leaves_the_named_loop() {
     let inner = repeat("inner", Some(3), vec![run(leave::default())]);
     let tree = Tree::new("writing", vec![repeat("outer", Some(3), vec![inner])]);
     let (all, failed) = events(&tree, "x").await;
@@ -314,7 +314,7 @@ async fn a_panic_is_an_error_that_names_the_agent() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_or_of_another_type_is_named() {
+async fn a_missing_key_or_a_key_of_another_type_is_named() {
     let tree = Tree::new("writing", vec![run(wants_place::default())]);
     let (_, failed) = events(&tree, "x").await;
     let failed = failed.expect("an error");
@@ -344,20 +344,20 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
     );
 }
 
-/// Returns no number, in a context.
+/// Returns a NaN, with a context.
 #[agent(writes = r#type)]
 fn mean(cx: &mut Cx) -> Option<Vec<f64>> {
     cx.state().value("score").is_none().then(|| vec![1.0, f64::NAN])
 }
 
-/// Returns more than 64 bits.
+/// Returns a number of more than 64 bits.
 #[agent(writes = user:total)]
 async fn big(topic: String) -> Result<u128> {
     Ok(u128::MAX - topic.len() as u128)
 }
 
 #[tokio::test]
-async fn a_value_without_a_form_in_json_is_refused_with_its_key() {
+async fn a_value_that_json_cannot_hold_is_refused_with_its_key() {
     let agents = [
         (
             run(mean::default()),
@@ -378,7 +378,7 @@ async fn a_value_without_a_form_in_json_is_refused_with_its_key() {
     }
 }
 
-/// Keeps steps as JSON, and answers from them.
+/// An engine that keeps steps as JSON, and replays them.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);
 
@@ -455,7 +455,7 @@ async fn a_function_without_a_context_is_one_recorded_step() {
     let kept: Vec<_> = kept.into_iter().map(|(key, mut record)| (key, record["$value"].take())).collect();
     assert_eq!(kept, expected.map(|(key, value)| (key.to_owned(), value)));
 
-    // What is recorded is not done again: this input would fail it.
+    // A recorded step is not executed again: this input would fail it.
     let mut stream = runner.run(&tree, "fail").stream();
     let mut written = Vec::new();
     while let Some(event) = stream.next().await {

@@ -1,4 +1,4 @@
-//! Parameters that borrow.
+//! Parameters that borrow their values.
 #![allow(clippy::ptr_arg, clippy::unnecessary_debug_formatting)]
 
 use adk::prelude::*;
@@ -13,7 +13,7 @@ pub struct Place {
     name: String,
 }
 
-/// Takes all that can be borrowed.
+/// Takes every type that can be borrowed.
 #[tool]
 fn lent(
     path: &Path,
@@ -29,13 +29,13 @@ fn lent(
     format!("{path:?} {maybe_path:?} {bytes:?} {texts:?} {place:?} {places:?} {owned:?}")
 }
 
-/// Names a file.
+/// Returns the path of a file.
 #[agent(writes = file)]
 fn named(folder: &Path, prefix: Option<&Path>) -> PathBuf {
     prefix.unwrap_or(Path::new("/")).join(folder).join("a.txt")
 }
 
-/// Reads its name.
+/// Reads the agent's own name.
 #[agent(writes = size)]
 fn size(file: &Path, folder: &PathBuf) -> usize {
     file.as_os_str().len() + folder.as_os_str().len()
@@ -50,7 +50,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn parameters_of_tools_are_lent() {
+async fn tools_take_borrowed_parameters() {
     let all = json!({
         "path": "a/b", "maybe_path": "c", "bytes": [1, 2], "texts": ["x"], "place": {"name": "Bern"},
         "places": [{"name": "Chur"}], "owned": "d",
@@ -69,7 +69,7 @@ async fn parameters_of_tools_are_lent() {
 }
 
 #[tokio::test]
-async fn parameters_of_agents_are_lent() {
+async fn agents_take_borrowed_parameters() {
     let runner = Runner::builder().model(ScriptedModel::new()).build().expect("a runner");
     let outcome = runner.run(&Files::default(), PathBuf::from("xy")).await.expect("an outcome");
     assert_eq!(outcome.output, "/xy/a.txtxy".len());

@@ -1,4 +1,5 @@
-//! Types with `#[data]` as parts of others: what rustc asks of them does not go in a circle, and attributes mean the same.
+//! Types with `#[data]` inside other types: their bounds do not form a cycle, and attributes keep
+//! their meaning.
 
 use adk::{data, json};
 use schemars::{JsonSchema, schema_for};
@@ -57,7 +58,7 @@ enum Tagged {
     Many { leaves: Vec<Leaf>, boxed: Box<Tagged> },
 }
 
-/// Nobody reads or writes it.
+/// A type without a reader and a writer.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Apart;
 

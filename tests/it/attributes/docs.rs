@@ -1,4 +1,4 @@
-//! Doc comments are what models and people read, as they were written.
+//! Doc comments reach models and people unchanged.
 
 use adk::prelude::*;
 use adk::tool::Tool as _;
@@ -118,7 +118,7 @@ fn descriptions_are_as_they_were_written() {
 }
 
 #[test]
-fn so_are_those_of_parameters_and_fields() {
+fn descriptions_of_parameters_and_fields_are_as_they_were_written() {
     let search = search::default();
     let parameters = &search.declaration().parameters["properties"];
     assert_eq!(parameters["query"]["description"], "One of:\n- `x`: first\n- `y`: second");

@@ -20,7 +20,7 @@ async fn search(topic: &str) -> String {
     topic.to_owned()
 }
 
-/// Says something, then hangs.
+/// Emits an event, then hangs.
 #[agent(timeout = "20s")]
 async fn talks(cx: &mut Context) -> Result<()> {
     cx.emit(Event::new().with_text("on it")).await?;
@@ -60,7 +60,7 @@ async fn a_function_that_hangs_fails_the_run() {
     assert_eq!(session.open().await.unwrap().len(), 2, "what it has said stays");
 }
 
-/// Held by a test for as long as a function is to block.
+/// The lock that a test holds while a function must block.
 static GATE: Mutex<()> = Mutex::const_new(());
 static STARTED: Notify = Notify::const_new();
 
@@ -102,11 +102,11 @@ workflow! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_blocks_a_thread_is_left_there() {
+async fn a_blocked_thread_is_abandoned() {
     let meta = <waits as Tool>::META;
     assert_eq!((meta.timeout, meta.retry, meta.blocking), (Some(Duration::from_secs(20)), 3, true));
     let held = GATE.lock().await;
-    // The clock of a test stands while a thread works.
+    // The paused clock of a test does not advance while a thread works.
     let late = async {
         STARTED.notified().await;
         tokio::time::advance(Duration::from_secs(20)).await;

@@ -46,7 +46,7 @@ async fn weather(
     Ok(json!({ "city": city, "days": days, "unit": unit, "language": language, "hours": hours }))
 }
 
-/// Takes everything.
+/// Takes every type of argument.
 #[tool]
 fn everything(
     place: Place,
@@ -70,7 +70,7 @@ fn everything(
     )
 }
 
-/// Perhaps it ends.
+/// Ends the loop, or not.
 #[tool]
 fn decide(value: i32) -> Result<Flow, String> {
     match value {
@@ -84,7 +84,7 @@ fn decide(value: i32) -> Result<Flow, String> {
 
 type Verdict = Flow;
 
-/// By alias.
+/// Returns a flow by an alias.
 #[tool]
 async fn verdict() -> Verdict {
     Flow::Exit
@@ -99,7 +99,7 @@ fn attributes(cx: &mut Cx, panic: bool) -> Result<usize, ToolError> {
     Ok(1)
 }
 
-/// Ends by a helper that the macro cannot see.
+/// Ends the loop by a helper that the macro cannot see.
 #[tool(escalates)]
 fn helper() {}
 
@@ -117,14 +117,14 @@ pub(crate) async fn call(tool: &impl DynTool, with: Value) -> (Result<Value, Too
     (result, cx)
 }
 
-async fn refused(tool: &impl DynTool, with: Value) -> String {
+async fn call_error(tool: &impl DynTool, with: Value) -> String {
     let error = call(tool, with).await.0.expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Argument);
     error.to_string()
 }
 
 #[test]
-fn the_description_is_what_the_function_says() {
+fn the_description_follows_the_function() {
     let meta = weather::META;
     assert_eq!(meta.name, "weather");
     assert_eq!(meta.description, "Says how warm it\nwill be.\n\nSecond paragraph.");
@@ -153,7 +153,7 @@ fn tools_are_values() {
     assert_eq!(names, ["exit_loop", "exit_loop", "weather"]);
     let built_in = adk::tools::exit_loop::default();
     assert_eq!(schema(&built_in), json!({ "type": "object", "properties": {} }));
-    // It is made once.
+    // The declaration is built once.
     let again = adk::tools::exit_loop::default();
     assert!(std::ptr::eq(DynTool::declaration_dyn(&built_in), DynTool::declaration_dyn(&again)));
 }

@@ -1,13 +1,13 @@
-//! Connections that end too early, from either side.
+//! Connections that end too early, on either side.
 
 use super::*;
-use crate::wire::told::assert_told;
+use crate::wire::errors::assert_error;
 use adk::ErrorKind;
 use adk::llm::Retry;
 use adk::model::ModelErrorKind as Model;
 use std::time::Duration;
 
-/// Breaks after the first words.
+/// Returns a reply whose connection breaks after the first words.
 fn breaks() -> Reply {
     Reply::text("one two three four").split(8).break_after(4)
 }
@@ -20,11 +20,11 @@ fn quick() -> Writing {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_after_words_is_an_error_and_not_asked_for_again() {
+async fn a_stream_that_breaks_after_words_is_an_error_and_is_not_retried() {
     for format in [Format::OpenAi, Format::Gemini] {
         let server = WireServer::start([Reply::text("A cat sat."), breaks()]).await;
         let ran = run(&runner(&server, format, true), &quick(), "a cat").await;
-        assert_told(
+        assert_error(
             ran.error(),
             ErrorKind::Model(Model::BrokenStream),
             "writing/refinement#1/critic",
@@ -39,17 +39,17 @@ async fn a_stream_that_breaks_after_words_is_an_error_and_not_asked_for_again() 
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_in_good_order_but_too_early_is_broken_too() {
+async fn a_stream_that_ends_too_early_is_broken() {
     for format in [Format::OpenAi, Format::Gemini] {
         let server = WireServer::start([Reply::text("one two three four").split(8).end_after(4)]).await;
         let ran = run(&runner(&server, format, true), &quick(), "a cat").await;
-        assert_told(ran.error(), ErrorKind::Model(Model::BrokenStream), "writing/writer", "run it again");
+        assert_error(ran.error(), ErrorKind::Model(Model::BrokenStream), "writing/writer", "run it again");
         assert_eq!((ran.lines(), server.requests().len()), (vec!["user: a cat".to_owned()], 1));
     }
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_before_words_is_tried_again() {
+async fn a_connection_that_breaks_before_words_is_retried() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
             Reply::drop_connection(),
@@ -69,17 +69,17 @@ async fn a_connection_that_breaks_before_words_is_tried_again() {
 }
 
 #[tokio::test]
-async fn the_same_session_goes_on_after_a_broken_stream() {
+async fn a_session_continues_after_a_broken_stream() {
     let server = WireServer::start([breaks(), Reply::text("More.").forever()]).await;
     let runner = runner(&server, Format::OpenAi, true);
     assert!(run(&runner, &quick(), "a cat").await.end.is_err());
     let ran = run(&runner, &quick(), "a dog").await;
-    assert_eq!(ran.end.as_ref().expect("it runs").output, "More.");
+    assert_eq!(ran.end.as_ref().expect("the run succeeds").output, "More.");
     assert_eq!(ran.lines()[..3], ["user: a cat", "user: a dog", "writing/writer: More."]);
 }
 
 #[tokio::test]
-async fn a_reader_that_goes_away_closes_the_connection_and_committed_events_stay() {
+async fn a_dropped_reader_closes_the_connection_and_committed_events_stay() {
     for format in [Format::OpenAi, Format::Gemini] {
         let server = WireServer::start([
             Reply::text("A cat sat."),
@@ -105,7 +105,7 @@ async fn a_reader_that_goes_away_closes_the_connection_and_committed_events_stay
 }
 
 #[tokio::test]
-async fn a_reader_that_goes_away_before_the_answer_closes_the_connection() {
+async fn a_reader_dropped_before_the_reply_closes_the_connection() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([Reply::text("never").pause_after(0)]).await;
         let runner = runner(&server, format, streaming);
@@ -130,7 +130,7 @@ async fn a_slow_reader_slows_the_run() {
     let mut stream = runner.run(&workflow, "a cat").stream();
     for asked in [0, 1] {
         assert!(stream.next().await.is_some_and(|event| event.is_ok()));
-        // Nobody has taken the next event, so nobody is asked for the one behind it.
+        // The reader has not taken the event, so the next call is not made.
         tokio::task::yield_now().await;
         assert_eq!(server.requests().len(), asked);
     }

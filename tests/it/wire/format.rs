@@ -1,11 +1,11 @@
-//! Where each wire format keeps what the tests look for.
+//! The parts of each wire format that the tests read.
 
 use crate::wire_server::Recorded;
 use serde_json::{Value, json};
 
 pub(crate) const KEY: &str = "sk-test-0123456789";
 
-/// A wire format, by the model whose name leads to it.
+/// A wire format, selected by the name of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Format {
     /// Chat completions.
@@ -13,7 +13,7 @@ pub(crate) enum Format {
     Gemini,
 }
 
-/// Both formats, streamed and not.
+/// Returns both formats, streamed and not streamed.
 pub(crate) fn everywhere() -> impl Iterator<Item = (Format, bool)> {
     [Format::OpenAi, Format::Gemini].into_iter().flat_map(|format| [(format, true), (format, false)])
 }
@@ -26,7 +26,7 @@ impl Format {
         }
     }
 
-    /// The path of a request.
+    /// Returns the path of a request.
     pub(crate) fn path(self, streaming: bool) -> &'static str {
         match (self, streaming) {
             (Self::OpenAi, _) => "/v1/chat/completions",
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// The key that came with a request.
+    /// Returns the API key of a request.
     pub(crate) fn key(self, request: &Recorded) -> Option<&str> {
         match self {
             Self::OpenAi => request.header("authorization")?.strip_prefix("Bearer "),
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// The instruction, without what the framework says of the agent behind it.
+    /// Returns the instruction, without the framework's text about the agent after it.
     pub(crate) fn instruction(self, request: &Recorded) -> &str {
         let text = match self {
             Self::OpenAi => &request.body["messages"][0]["content"],
@@ -53,7 +53,7 @@ impl Format {
         text.split_once("\n\nYou are an agent.").map_or(text, |(instruction, _)| instruction)
     }
 
-    /// The names of the declared tools.
+    /// Returns the names of the declared tools.
     pub(crate) fn tools(self, request: &Recorded) -> Vec<&str> {
         let (tools, name) = match self {
             Self::OpenAi => (&request.body["tools"], "/function/name"),
@@ -63,7 +63,7 @@ impl Format {
         tools.filter_map(|tool| tool.pointer(name)?.as_str()).collect()
     }
 
-    /// What the tools have answered, in order.
+    /// Returns the results of the tools, in order.
     pub(crate) fn results(self, request: &Recorded) -> Vec<Value> {
         let parsed = |text: &Value| {
             serde_json::from_str(text.as_str().unwrap_or_default()).unwrap_or_else(|_| text.clone())
@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// The names of the properties that the answer has to have.
+    /// Returns the names of the required properties of the reply.
     pub(crate) fn required(self, request: &Recorded) -> &Value {
         let schema = match self {
             Self::OpenAi => &request.body["response_format"]["json_schema"]["schema"],
@@ -93,7 +93,7 @@ impl Format {
         &schema["required"]
     }
 
-    /// The last thing that the user said.
+    /// Returns the last text of the user.
     pub(crate) fn user_text(self, request: &Recorded) -> &str {
         let text = match self {
             Self::OpenAi => {
@@ -107,7 +107,7 @@ impl Format {
         text.and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Whether it asks for a stream.
+    /// Whether the request asks for a stream.
     pub(crate) fn streams(self, request: &Recorded) -> bool {
         match self {
             Self::OpenAi => request.body["stream"] == json!(true),

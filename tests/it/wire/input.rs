@@ -1,7 +1,7 @@
-//! Inputs that are empty, large, or not there.
+//! Empty, large and missing inputs.
 
 use super::*;
-use crate::wire::told::assert_told;
+use crate::wire::errors::assert_error;
 use adk::ErrorKind;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ async fn an_empty_topic_is_refused_before_any_call() {
         let server = WireServer::start([]).await;
         for topic in ["", " \n\t"] {
             let ran = run(&runner(&server, format, streaming), &Writing::default(), topic).await;
-            assert_told(ran.error(), ErrorKind::EmptyInput, "writing", "give the workflow an input");
+            assert_error(ran.error(), ErrorKind::EmptyInput, "writing", "give the workflow an input");
             assert!(ran.session.is_empty());
         }
         assert!(server.requests().is_empty());
@@ -19,8 +19,8 @@ async fn an_empty_topic_is_refused_before_any_call() {
 }
 
 #[tokio::test]
-async fn a_topic_of_a_megabyte_goes_through_whole() {
-    // Characters of several bytes, quotes and line ends, so that every layer has something to do.
+async fn a_topic_of_a_megabyte_arrives_complete() {
+    // Multi-byte characters, quotes and line ends exercise each layer.
     let topic = "żółw \"\\\n".repeat((1 << 20) / 10);
     assert!(topic.len() > 1 << 20);
     for (format, streaming) in everywhere() {
@@ -37,7 +37,7 @@ async fn a_topic_of_a_megabyte_goes_through_whole() {
 }
 
 workflow! {
-    /// The second agent reads what only a run can tell to be there.
+    /// Runs an agent that reads a key which may be missing at run time.
     pub Looking(topic: String) -> report: String {
         /// Says something.
         agent first -> note: String { instruction: "Note {topic}." }
@@ -56,7 +56,7 @@ async fn a_placeholder_without_a_value_is_an_error_before_the_call() {
         let server = WireServer::start([Reply::text("Seen.").forever()]).await;
         let runner = runner(&server, format, streaming);
         let ran = run(&runner, &Looking::default(), "a cat").await;
-        assert_told(ran.error(), ErrorKind::ArtifactMissing, "looking/second", "`{artifact.language?}`");
+        assert_error(ran.error(), ErrorKind::ArtifactMissing, "looking/second", "`{artifact.language?}`");
         assert!(ran.error().message().contains("`{artifact.language}`"), "{}", ran.error());
         assert_eq!(ran.lines(), ["user: a cat", "looking/first: Seen."]);
         assert_eq!((ran.session.get("note").as_deref(), server.requests().len()), (Some(&json!("Seen.")), 1));
@@ -64,11 +64,11 @@ async fn a_placeholder_without_a_value_is_an_error_before_the_call() {
 }
 
 #[tokio::test]
-async fn an_agent_that_says_nothing_has_not_written_its_key() {
+async fn an_agent_without_text_does_not_write_its_key() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([Reply::new()]).await;
         let ran = run(&runner(&server, format, streaming), &Looking::default(), "a cat").await;
-        assert_told(ran.error(), ErrorKind::NoAnswer(adk::NoAnswerKind::Empty), "looking/first", "");
+        assert_error(ran.error(), ErrorKind::NoAnswer(adk::NoAnswerKind::Empty), "looking/first", "");
         assert!(ran.error().message().contains("`note`"), "{}", ran.error());
         assert_eq!(ran.session.len(), 2);
     }

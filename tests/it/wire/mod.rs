@@ -1,11 +1,12 @@
-//! Whole workflows against a server on this machine that speaks the wire formats of two providers, streamed and not.
+//! Whole workflows against a local server that speaks the wire formats of two providers, streamed
+//! and not streamed.
 
 mod broken;
+mod errors;
 mod format;
 mod input;
 mod parallel;
 mod refused;
-mod told;
 mod tools;
 mod writing;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// Counts the words of a text.
 #[tool]
 fn word_count(
-    /// What to count in.
+    /// The text.
     text: &str,
 ) -> usize {
     text.split_whitespace().count()
@@ -55,16 +56,16 @@ workflow! {
     }
 }
 
-/// A run to its end: what was handed to its reader, and what is in its session.
+/// A finished run: the events of its reader, and the events of its session.
 struct Ran<T> {
     end: Result<Outcome<T>>,
-    /// Every event that the reader got, partial ones included.
+    /// All events of the reader, partial events included.
     events: Vec<Arc<Event>>,
     session: Arc<Session>,
 }
 
 impl<T> Ran<T> {
-    /// Each committed event in a line: where, and what.
+    /// Formats the path and the text of each committed event as a line.
     fn lines(&self) -> Vec<String> {
         self.session.events().map(|event| line(event)).collect()
     }
@@ -73,7 +74,8 @@ impl<T> Ran<T> {
         self.events.iter().filter(|event| event.partial)
     }
 
-    /// The error, and that every event that was handed over whole is in the session: no more, no less, in that order.
+    /// Returns the error. Asserts that the session holds exactly the complete events of the reader,
+    /// in their order.
     fn error(&self) -> &Error {
         let handed: Vec<_> =
             self.events.iter().filter(|event| !event.partial).map(|event| event.id).collect();
@@ -104,7 +106,7 @@ fn line(event: &Event) -> String {
     line
 }
 
-/// A runner whose models are all on that server.
+/// Builds a runner whose models are all on the server.
 fn runner(server: &WireServer, format: Format, streaming: bool) -> Runner {
     let genai =
         Genai::builder().base_url(server.url()).api_key(format::KEY).build().expect("the settings are right");
@@ -116,7 +118,7 @@ fn runner(server: &WireServer, format: Format, streaming: bool) -> Runner {
         .expect("the name is known")
 }
 
-/// Reads a run of the workflow to its end.
+/// Drives a run of the workflow to its end.
 async fn run<W: Workflow + adk::Needs>(
     runner: &Runner,
     workflow: &W,
@@ -148,13 +150,13 @@ async fn run<W: Workflow + adk::Needs>(
     Ran { end, events, session }
 }
 
-/// `Send`, whatever is in it: workflows run in tasks.
+/// The future of a run is `Send`, so workflows can run in spawned tasks.
 #[tokio::test]
 async fn a_run_over_the_wire_can_be_spawned() {
     let server = WireServer::start([Reply::text("hi").forever()]).await;
     let runner = runner(&server, Format::OpenAi, true);
     let workflow = Arc::new(Writing::default());
     let outcome = tokio::spawn(async move { runner.run(workflow, "a cat").await }).await;
-    assert_eq!(outcome.expect("no panic").expect("it runs").output, "hi");
+    assert_eq!(outcome.expect("no panic").expect("the run succeeds").output, "hi");
     assert_eq!(server.requests().len(), 1 + 2 * 3);
 }

@@ -1,12 +1,12 @@
-//! Branches at the same time, and an answer of a type.
+//! Parallel branches, and a typed reply.
 
 use super::*;
-use crate::wire::told::assert_told;
+use crate::wire::errors::assert_error;
 use adk::ErrorKind;
 use adk::model::ModelErrorKind;
 use serde_json::json;
 
-/// What the judge thinks.
+/// The judge's opinion.
 #[data]
 #[derive(PartialEq)]
 pub struct Verdict {
@@ -17,7 +17,7 @@ pub struct Verdict {
 }
 
 workflow! {
-    /// Two look at a subject, one judges.
+    /// Two agents look at a subject, and one agent judges.
     pub Judging(subject: String) -> verdict: Verdict {
         /// Looks back.
         agent historian -> history: String {
@@ -42,28 +42,28 @@ workflow! {
     }
 }
 
-fn past() -> Reply {
+fn past_reply() -> Reply {
     Reply::text("Old.").usage(1, 10).when("Tell the past")
 }
 
-fn inside() -> Reply {
+fn inside_reply() -> Reply {
     Reply::text("Complex.").usage(2, 20).when("Explain the inside")
 }
 
 #[tokio::test]
-async fn branches_ask_at_the_same_time_and_the_answer_has_its_type() {
+async fn branches_call_their_models_in_parallel_and_the_reply_is_typed() {
     for (format, streaming) in everywhere() {
         let verdict = json!({"score": 7, "reasons": ["old", "complex"]}).to_string();
         let server = WireServer::start([
-            past().pause_after(0),
-            inside().pause_after(0),
+            past_reply().pause_after(0),
+            inside_reply().pause_after(0),
             Reply::text(&verdict).usage(3, 30).when("Judge."),
         ])
         .await;
         let runner = runner(&server, format, streaming);
         let workflow = Judging::default();
         let (ran, ()) = tokio::join!(run(&runner, &workflow, "tea"), async {
-            // Both are asked before any has an answer.
+            // Both requests arrive before either has a reply.
             server.arrived(2).await;
             server.release();
             server.release();
@@ -80,7 +80,7 @@ async fn branches_ask_at_the_same_time_and_the_answer_has_its_type() {
             ],
             "{format:?} {streaming}"
         );
-        let outcome = ran.end.expect("it runs");
+        let outcome = ran.end.expect("the run succeeds");
         assert_eq!(outcome.output, Verdict { score: 7, reasons: vec!["old".into(), "complex".into()] });
         assert_eq!(
             (outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.calls),
@@ -97,29 +97,29 @@ async fn branches_ask_at_the_same_time_and_the_answer_has_its_type() {
 async fn a_branch_that_fails_fails_the_run_and_closes_the_others_connection() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
-            past().pause_after(0),
+            past_reply().pause_after(0),
             Reply::status(401).message("wrong key").when("Explain the inside"),
         ])
         .await;
         let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;
         let error = ran.error();
-        assert_told(error, ErrorKind::Model(ModelErrorKind::Unauthorized), "judging/sides/scientist", "key");
+        assert_error(error, ErrorKind::Model(ModelErrorKind::Unauthorized), "judging/sides/scientist", "key");
         assert_eq!(ran.lines(), ["user: tea"]);
         server.closed(1).await;
     }
 }
 
 #[tokio::test]
-async fn an_answer_of_another_type_is_an_error_that_says_what_is_wrong() {
+async fn a_reply_of_another_type_is_an_error_that_names_the_mistake() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
-            past(),
-            inside(),
+            past_reply(),
+            inside_reply(),
             Reply::text(r#"{"score": 1000, "reasons": []}"#).when("Judge.").forever(),
         ])
         .await;
         let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;
-        assert_told(ran.error(), ErrorKind::OutputInvalid, "judging/judge", "schema");
+        assert_error(ran.error(), ErrorKind::OutputInvalid, "judging/judge", "schema");
         assert!(ran.error().message().contains("1000"), "{}", ran.error());
         assert_eq!(ran.session.len(), 3);
     }

@@ -1,14 +1,14 @@
-//! Requests that a provider refuses, and those that cannot be made.
+//! Requests that a provider refuses, and requests that cannot be sent.
 
 use super::*;
-use crate::wire::told::assert_told;
+use crate::wire::errors::assert_error;
 use adk::ErrorKind;
 use adk::llm::{RETRY_KEY, Retry};
 use adk::model::ModelErrorKind as Model;
 use serde_json::json;
 use std::time::Duration;
 
-/// Gives every agent of the workflow these retries.
+/// Gives this retry policy to every agent of the workflow.
 fn writing(retry: Retry) -> Writing {
     let mut workflow = Writing::default();
     workflow.writer.set_retry(retry);
@@ -19,10 +19,10 @@ fn writing(retry: Retry) -> Writing {
 
 const QUICK: Retry = Retry::new(2).delay(Duration::from_millis(1));
 
-/// A wait that no test would survive: only a time that the provider asks for can be shorter.
+/// A wait that exceeds the time of any test: only a wait that the provider requests can be shorter.
 const SLOW: Retry = Retry::new(2).delay(Duration::from_secs(3600)).max_delay(Duration::from_secs(7200));
 
-/// What the reader was told about retries: which attempt failed, and the wait in milliseconds.
+/// Returns the retries that the reader saw: the failed attempt, and the wait in milliseconds.
 fn retries<T>(ran: &Ran<T>) -> Vec<(u64, u64)> {
     let told = ran.partial().filter_map(|event| event.custom_metadata().get(RETRY_KEY).cloned());
     let number = |value: &serde_json::Value| value.as_u64().expect("a number");
@@ -30,7 +30,7 @@ fn retries<T>(ran: &Ran<T>) -> Vec<(u64, u64)> {
 }
 
 #[tokio::test]
-async fn a_model_that_nobody_knows_is_an_error_before_any_call() {
+async fn an_unknown_model_is_an_error_before_any_call() {
     let server = WireServer::start([]).await;
     let genai = || Genai::builder().base_url(server.url()).api_key(format::KEY).build().expect("right");
     let error =
@@ -42,7 +42,7 @@ async fn a_model_that_nobody_knows_is_an_error_before_any_call() {
     workflow.refiner.set_model("claud-sonnet-4-5");
     let runner = Runner::builder().model_provider(genai()).model("gpt-4o-mini").build().expect("known");
     let ran = run(&runner, &workflow, "a cat").await;
-    assert_told(
+    assert_error(
         ran.error(),
         ErrorKind::Model(Model::UnknownModel),
         "writing/refinement/refiner",
@@ -53,11 +53,11 @@ async fn a_model_that_nobody_knows_is_an_error_before_any_call() {
 }
 
 #[tokio::test]
-async fn a_model_that_the_provider_does_not_know_is_not_asked_for_again() {
+async fn a_model_unknown_to_the_provider_is_not_retried() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([Reply::status(404).message("the model `x` does not exist")]).await;
         let ran = run(&runner(&server, format, streaming), &writing(QUICK), "a cat").await;
-        assert_told(
+        assert_error(
             ran.error(),
             ErrorKind::Model(Model::UnknownModel),
             "writing/writer",
@@ -81,18 +81,23 @@ async fn a_missing_key_is_an_error_before_any_call_that_names_the_variable() {
         let rehearsal =
             Runner::builder().model_provider(genai()).model(Rehearsal::new()).build().expect("no name");
         let ran = run(&rehearsal, &workflow, "a cat").await;
-        assert_told(ran.error(), ErrorKind::Model(Model::MissingKey), "writing/refinement/critic", variable);
+        assert_error(ran.error(), ErrorKind::Model(Model::MissingKey), "writing/refinement/critic", variable);
         assert_eq!(ran.lines(), ["user: a cat"]);
     }
 }
 
 #[tokio::test]
-async fn a_refused_key_is_not_tried_again() {
+async fn a_refused_key_is_not_retried() {
     for (format, streaming) in everywhere() {
         let refusal = Reply::status(401).message(&format!("Incorrect API key provided: {}", format::KEY));
         let server = WireServer::start([Reply::text("A cat sat."), refusal]).await;
         let ran = run(&runner(&server, format, streaming), &writing(QUICK), "a cat").await;
-        assert_told(ran.error(), ErrorKind::Model(Model::Unauthorized), "writing/refinement#1/critic", "key");
+        assert_error(
+            ran.error(),
+            ErrorKind::Model(Model::Unauthorized),
+            "writing/refinement#1/critic",
+            "key",
+        );
         assert_eq!(ran.lines(), ["user: a cat", "writing/writer: A cat sat."], "{format:?} {streaming}");
         assert_eq!(ran.session.get("draft").as_deref(), Some(&json!("A cat sat.")));
         assert_eq!(server.requests().len(), 2);
@@ -101,7 +106,7 @@ async fn a_refused_key_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn too_many_requests_are_tried_again_after_the_time_that_was_asked_for() {
+async fn too_many_requests_are_retried_after_the_requested_time() {
     for (format, streaming) in everywhere() {
         let slow_down = |name: &str, value: &str| Reply::status(429).header(name, value).message("slow down");
         let server = WireServer::start([
@@ -113,21 +118,21 @@ async fn too_many_requests_are_tried_again_after_the_time_that_was_asked_for() {
         let ran = run(&runner(&server, format, streaming), &writing(SLOW), "a cat").await;
         assert_eq!(retries(&ran), [(1, 0), (2, 3)], "{format:?} {streaming}");
         let outcome = ran.end.as_ref().expect("the third attempt is answered");
-        // Attempts are no calls of their own.
+        // Attempts do not count as calls.
         assert_eq!((outcome.usage.calls, server.requests().len()), (7, 9));
         assert_eq!(ran.lines()[1], "writing/writer: More.");
     }
 }
 
 #[tokio::test]
-async fn too_many_requests_for_good_are_an_error() {
+async fn too_many_requests_after_all_attempts_are_an_error() {
     for (format, streaming) in everywhere() {
         let server =
             WireServer::start([Reply::status(429).header("retry-after", "0").message("quota").forever()])
                 .await;
         let ran = run(&runner(&server, format, streaming), &writing(SLOW), "a cat").await;
         let error = ran.error();
-        assert_told(error, ErrorKind::Model(Model::RateLimited), "writing/writer", "`retry`");
+        assert_error(error, ErrorKind::Model(Model::RateLimited), "writing/writer", "`retry`");
         assert!(error.message().contains("after 3 attempts") && error.message().contains("quota"), "{error}");
         assert!(error.is_retryable());
         assert_eq!(server.requests().len(), 3);
@@ -140,14 +145,14 @@ async fn a_wait_that_is_too_long_is_an_error_at_once() {
         let server =
             WireServer::start([Reply::status(429).header("retry-after", "3600").message("quota")]).await;
         let ran = run(&runner(&server, format, streaming), &writing(QUICK), "a cat").await;
-        assert_told(ran.error(), ErrorKind::Model(Model::RateLimited), "writing/writer", "try again later");
+        assert_error(ran.error(), ErrorKind::Model(Model::RateLimited), "writing/writer", "try again later");
         assert!(ran.error().message().contains("3600s"), "{}", ran.error());
         assert_eq!((server.requests().len(), retries(&ran).len()), (1, 0));
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_is_tried_again_and_then_given_up() {
+async fn a_failing_provider_is_retried_until_the_last_attempt() {
     for (format, streaming) in everywhere() {
         let trouble = || Reply::status(500).message("internal trouble");
         let server = WireServer::start([trouble(), trouble(), Reply::text("More.").forever()]).await;
@@ -157,7 +162,7 @@ async fn a_provider_that_fails_is_tried_again_and_then_given_up() {
 
         let server = WireServer::start([Reply::text("A cat sat."), trouble().forever()]).await;
         let ran = run(&runner(&server, format, streaming), &writing(QUICK), "a cat").await;
-        assert_told(
+        assert_error(
             ran.error(),
             ErrorKind::Model(Model::Unavailable),
             "writing/refinement#1/critic",
@@ -169,12 +174,12 @@ async fn a_provider_that_fails_is_tried_again_and_then_given_up() {
 }
 
 #[tokio::test]
-async fn no_server_at_all_is_an_error_that_says_where_to_look() {
+async fn a_missing_server_is_an_error_that_names_its_address() {
     for (format, streaming) in everywhere() {
         let gone = WireServer::start([]).await;
         let runner = runner(&gone, format, streaming);
         drop(gone);
         let ran = run(&runner, &writing(QUICK), "a cat").await;
-        assert_told(ran.error(), ErrorKind::Model(Model::Connection), "writing/writer", "network");
+        assert_error(ran.error(), ErrorKind::Model(Model::Connection), "writing/writer", "network");
     }
 }

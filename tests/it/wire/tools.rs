@@ -1,9 +1,10 @@
-//! Calls of tools that are not what they should be: the model is told, and can go on.
+//! Invalid calls of tools: the model gets an error as the result, and can continue.
 
 use super::*;
 use serde_json::{Value, json};
 
-/// The run of [`Writing`] whose refiner begins with that reply and then says something; the result that it got.
+/// Runs [`Writing`] with a refiner that first replies with these calls and then with text. Returns
+/// the result of the calls.
 async fn refiner_calls(format: Format, streaming: bool, calls: Reply) -> Value {
     let server = WireServer::start([
         Reply::text("A cat sat.").when("Write a sentence"),
@@ -27,7 +28,7 @@ async fn refiner_calls(format: Format, streaming: bool, calls: Reply) -> Value {
 }
 
 #[tokio::test]
-async fn malformed_arguments_are_answered_with_an_error() {
+async fn malformed_arguments_return_an_error() {
     for (format, streaming) in everywhere() {
         let result =
             refiner_calls(format, streaming, Reply::new().raw_call("word_count", r#"{"text": "A c"#)).await;
@@ -40,7 +41,7 @@ async fn malformed_arguments_are_answered_with_an_error() {
 }
 
 #[tokio::test]
-async fn a_missing_argument_is_answered_with_its_name_and_type() {
+async fn a_missing_argument_returns_its_name_and_type() {
     for (format, streaming) in everywhere() {
         let result =
             refiner_calls(format, streaming, Reply::new().call("word_count", json!({"txt": "A cat"}))).await;
@@ -60,7 +61,7 @@ async fn a_missing_argument_is_answered_with_its_name_and_type() {
 }
 
 #[tokio::test]
-async fn a_tool_that_does_not_exist_is_answered_with_those_that_do() {
+async fn an_unknown_tool_returns_the_names_of_the_known_tools() {
     for (format, streaming) in everywhere() {
         let result = refiner_calls(format, streaming, Reply::new().call("end_loop", json!({}))).await;
         let error = result["error"].as_str().unwrap_or_default();
@@ -70,7 +71,7 @@ async fn a_tool_that_does_not_exist_is_answered_with_those_that_do() {
 }
 
 #[tokio::test]
-async fn a_good_call_beside_a_bad_one_is_made() {
+async fn a_valid_call_next_to_an_invalid_call_is_made() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
             Reply::text("A cat sat.").when("Write a sentence"),

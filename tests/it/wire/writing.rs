@@ -1,11 +1,11 @@
-//! A sequence and a loop with tools, as a user writes them.
+//! A sequence and a loop with tools, as users write them.
 
 use super::*;
 use adk::model::Usage;
 use adk::{LoopEndReason, RunConfig};
 use serde_json::{Value, json};
 
-/// What the models say in a run of [`Writing`] that ends in the second round.
+/// Returns the replies of the models in a run of [`Writing`] that ends in the second round.
 fn script() -> [Reply; 6] {
     [
         Reply::text("A cat sat.").usage(10, 1),
@@ -18,7 +18,7 @@ fn script() -> [Reply; 6] {
 }
 
 #[tokio::test]
-async fn every_event_comes_from_its_place_and_is_in_the_session() {
+async fn every_event_has_the_path_of_its_agent_and_is_in_the_session() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
         let ran = run(&runner(&server, format, streaming), &Writing::default(), "a cat").await;
@@ -51,7 +51,7 @@ async fn the_outcome_holds_output_state_loops_and_the_sum_of_the_usage() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
         let ran = run(&runner(&server, format, streaming), &Writing::default(), "a cat").await;
-        let outcome = ran.end.expect("it runs");
+        let outcome = ran.end.expect("the run succeeds");
         assert_eq!(outcome.output, "A cat sat on a mat.");
         let state: Vec<_> =
             ran.session.state().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -120,7 +120,7 @@ async fn the_wire_carries_filled_instructions_declared_tools_and_their_results()
 }
 
 #[tokio::test]
-async fn pieces_come_before_the_whole_and_are_not_stored() {
+async fn partial_events_precede_the_complete_event_and_are_not_stored() {
     for format in [Format::OpenAi, Format::Gemini] {
         let server = WireServer::start(script()).await;
         let ran = run(&runner(&server, format, true), &Writing::default(), "a cat").await;
@@ -147,13 +147,13 @@ async fn pieces_come_before_the_whole_and_are_not_stored() {
 }
 
 #[tokio::test]
-async fn a_loop_that_nobody_ends_ends_at_its_most_rounds() {
+async fn a_loop_without_an_exit_ends_at_its_maximum() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([Reply::text("More.").forever()]).await;
         let mut workflow = Writing::default();
         workflow.refinement.set_max(2).expect("2 is less than 3");
         let ran = run(&runner(&server, format, streaming), &workflow, "a cat").await;
-        let outcome = ran.end.expect("it runs");
+        let outcome = ran.end.expect("the run succeeds");
         assert_eq!((outcome.loops[0].rounds, &outcome.loops[0].reason), (2, &LoopEndReason::Max));
         assert_eq!(outcome.usage.calls, 5);
     }
@@ -165,20 +165,20 @@ async fn a_second_run_in_the_session_begins_anew() {
     let runner = runner(&server, Format::Gemini, true);
     run(&runner, &Writing::default(), "a cat").await;
     let ran = run(&runner, &Writing::default(), "a dog").await;
-    assert_eq!(ran.end.expect("it runs").usage.calls, 6);
+    assert_eq!(ran.end.expect("the run succeeds").usage.calls, 6);
     assert_eq!(ran.session.len(), 18);
     assert_eq!(Format::Gemini.instruction(&server.requests()[6]), "Write a sentence about a dog.");
 }
 
 #[tokio::test]
-async fn no_more_calls_than_the_run_may_make() {
+async fn the_run_makes_no_more_calls_than_its_bound() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
         let runner = runner(&server, format, streaming);
         let config = RunConfig::new().streaming(streaming).max_llm_calls(3);
         let error =
             runner.run(&Writing::default(), "a cat").config(config).await.expect_err("a fourth is needed");
-        told::assert_told(
+        errors::assert_error(
             &error,
             adk::ErrorKind::LlmCallsExceeded,
             "writing/refinement#1/refiner",

@@ -1,4 +1,5 @@
-// Uses the page as a person does: node page.mjs ADDRESS NESTED-ADDRESS FOLDER. It writes pictures to the folder.
+// Uses the page like a person: node page.mjs ADDRESS NESTED-ADDRESS FOLDER. The pictures are
+// written to the folder.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";

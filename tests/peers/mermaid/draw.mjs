@@ -1,5 +1,6 @@
-// Has the real Mermaid read every diagram of a folder, in one page of one browser. Those named `draw-*` are drawn: the
-// picture is written to NAME.mmd.svg, the texts in its boxes to NAME.mmd.json.
+// The real Mermaid parses every diagram of a folder, on one page of one browser. It draws the
+// diagrams named `draw-*`: the picture is written to NAME.mmd.svg, the texts of its boxes to
+// NAME.mmd.json.
 //   node draw.mjs FOLDER
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ const folder = process.argv[2];
 const files = (await readdir(folder)).filter((file) => file.endsWith(".mmd")).sort();
 const browser = await puppeteer.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  // It opens these diagrams and nothing else, and a container has no namespaces for the sandbox.
+  // The browser opens only these diagrams, and a container has no namespaces for the sandbox.
   args: ["--no-sandbox"],
 });
 let drawn = 0;

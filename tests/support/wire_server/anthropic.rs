@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! The format of Anthropic's messages.
 
 use super::Recorded;
 use super::http::{Rendered, event, json_body, sse};
@@ -46,7 +46,7 @@ fn finish(reply: &Reply) -> String {
 }
 
 fn usage(reply: &Reply) -> Value {
-    // Cached tokens are counted beside the input there.
+    // Anthropic does not include cached tokens in the input tokens.
     json!({
         "input_tokens": reply.input - reply.cached, "output_tokens": reply.output,
         "cache_creation_input_tokens": 0, "cache_read_input_tokens": reply.cached,

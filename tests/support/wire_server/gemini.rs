@@ -1,4 +1,4 @@
-//! Gemini's `generateContent` and `streamGenerateContent?alt=sse`.
+//! The formats of Gemini's `generateContent` and `streamGenerateContent?alt=sse`.
 
 use super::Recorded;
 use super::http::{Rendered, data, json_body, sse};
@@ -26,7 +26,7 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
     if !request.path.contains(":stream") {
         return json_body(whole(reply, &version, parts, true));
     }
-    // Texts come in pieces, calls whole.
+    // Texts are streamed in pieces, calls are sent complete.
     let mut events = Vec::new();
     for (said, part) in reply.parts.iter().zip(parts) {
         match said {
@@ -72,7 +72,7 @@ fn whole(reply: &Reply, version: &Value, parts: Vec<Value>, last: bool) -> Value
     let mut usage = json!({"promptTokenCount": reply.input, "totalTokenCount": reply.input + reply.output});
     if last {
         candidate["finishReason"] = json!(reply.finish.as_deref().unwrap_or("STOP"));
-        // Thoughts are counted beside the candidates there.
+        // Gemini does not include thoughts in the tokens of the candidates.
         usage["candidatesTokenCount"] = json!(reply.output - reply.thought);
         if reply.thought > 0 {
             usage["thoughtsTokenCount"] = json!(reply.thought);

@@ -1,4 +1,5 @@
-//! Just enough of HTTP/1.1: requests with a length, answers with a length or in chunks, one after the other.
+//! A minimal HTTP/1.1: requests with a length, replies with a length or in chunks, one after the
+//! other.
 
 use super::{Recorded, Reply, Shared, anthropic, gemini, ollama, openai, responses};
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-/// An answer in the format of a provider.
+/// A reply in the format of a provider.
 pub(super) struct Rendered {
     pub(super) content_type: &'static str,
     pub(super) body: Body,
@@ -14,13 +15,13 @@ pub(super) struct Rendered {
 
 pub(super) enum Body {
     Whole(Value),
-    /// Each with its ending.
+    /// The events of a stream, each with its line ending.
     Events(Vec<String>),
 }
 
 /// Serves one connection until one side closes it.
 pub(super) async fn serve(socket: TcpStream, shared: Arc<Shared>) {
-    // Without it each small write may wait for the client's acknowledgement.
+    // Without `nodelay`, each small write may wait for the client's acknowledgement.
     let _ = socket.set_nodelay(true);
     let mut socket = BufReader::new(socket);
     while let Some(request) = read(&mut socket).await {
@@ -78,7 +79,7 @@ fn render(request: &Recorded, reply: &Reply) -> Rendered {
     }
 }
 
-/// Writes the answer; whether the connection may be used again.
+/// Writes the reply. Returns whether the connection can be used again.
 async fn write(
     socket: &mut BufReader<TcpStream>,
     request: &Recorded,
@@ -101,7 +102,7 @@ async fn write(
         (Some((content_type, body)), _) => (content_type.as_str(), Some(body.clone())),
         (None, Body::Whole(body)) => (rendered.content_type, Some(body.to_string())),
         (None, Body::Events(events)) => {
-            // Events that are compressed go as one body.
+            // Compressed events are sent as one body.
             let events = reply.encode.map(|_| pad(events, rendered.content_type, &padding).concat());
             (rendered.content_type, events)
         }
@@ -164,7 +165,7 @@ fn pad(events: &[String], content_type: &str, padding: &str) -> Vec<String> {
     events.iter().enumerate().map(pad).collect()
 }
 
-/// Waits for the test, or for the client to go away, which is an error.
+/// Waits for the test. A client that disconnects is an error.
 async fn pause(socket: &mut BufReader<TcpStream>, shared: &Shared) -> std::io::Result<()> {
     socket.flush().await?;
     let mut byte = [0];
@@ -180,12 +181,12 @@ async fn pause(socket: &mut BufReader<TcpStream>, shared: &Shared) -> std::io::R
     }
 }
 
-/// A server-sent event of one line.
+/// Formats a server-sent event of one line.
 pub(super) fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
-/// A server-sent event with a name, which is also its `type`.
+/// Formats a server-sent event with a name, which is also its `type`.
 pub(super) fn event(value: &Value) -> String {
     format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
 }

@@ -1,7 +1,8 @@
-//! A server on this machine that speaks the wire formats of the providers, from a script.
+//! A local server that speaks the wire formats of the providers, from a script.
 //!
-//! It exists for tests and for running programs by hand: real HTTP/1.1 over a socket, streams as chunked
-//! server-sent events, answers in the shape that each provider documents. It is not made to be fast.
+//! The server exists for tests and for running programs by hand: real HTTP/1.1 over a socket,
+//! streams as chunked server-sent events, replies in the documented format of each provider. It is
+//! not optimised for speed.
 //!
 //! ```ignore
 //! let server = WireServer::start([
@@ -14,8 +15,8 @@
 //! assert_eq!(server.requests()[1].body["messages"][2]["role"], "tool");
 //! ```
 //!
-//! The path of a request says its format: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`,
-//! `/v1beta/models/NAME:generateContent` and `:streamGenerateContent`, `/api/chat`.
+//! The path of a request selects the format: `/v1/chat/completions`, `/v1/responses`,
+//! `/v1/messages`, `/v1beta/models/NAME:generateContent` and `:streamGenerateContent`, `/api/chat`.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -39,25 +40,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// Such as `/v1/chat/completions`, with the query.
+    /// The path with the query, such as `/v1/chat/completions`.
     pub path: String,
-    /// Names in lower case.
+    /// The headers; names are in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body; null when it was no JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
 }
 
 impl Recorded {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of a header, by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// The server; it stops when it is dropped.
+/// The server. It stops on drop.
 pub struct WireServer {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -67,22 +68,22 @@ pub struct WireServer {
 struct Shared {
     script: Mutex<Vec<Reply>>,
     requests: Mutex<Vec<Recorded>>,
-    /// How many requests came, for waiting.
+    /// The number of requests, for waiting.
     arrived: watch::Sender<usize>,
-    /// How many connections the client closed in the middle of an answer.
+    /// The number of connections that the client closed in the middle of a reply.
     closed: watch::Sender<usize>,
-    /// Lets paused answers go on.
+    /// Permits for paused replies to continue.
     gate: Semaphore,
 }
 
 impl WireServer {
-    /// Listens on a free port of this machine. Each reply serves one request, in order; one with
-    /// [`Reply::when`] only a request that fits, one with [`Reply::forever`] any number.
+    /// Listens on a free local port. Each reply serves one request, in order; a reply with
+    /// [`Reply::when`] serves only a matching request, a reply with [`Reply::forever`] any number.
     pub async fn start(script: impl IntoIterator<Item = Reply>) -> Self {
         Self::listen("127.0.0.1:0", script).await
     }
 
-    /// The same on a given address.
+    /// Listens on the given address.
     pub async fn listen(address: &str, script: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind(address).await.expect("the address is free");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -106,22 +107,22 @@ impl WireServer {
         Self { shared, address, task }
     }
 
-    /// Such as `http://127.0.0.1:40123`, without a path.
+    /// Returns the URL without a path, such as `http://127.0.0.1:40123`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn requests(&self) -> Vec<Recorded> {
         lock(&self.shared.requests).clone()
     }
 
-    /// The last request; panics without one.
+    /// Returns the last request; panics if there were none.
     pub fn last(&self) -> Recorded {
         self.requests().pop().expect("a request came")
     }
 
-    /// Goes on with another script.
+    /// Replaces the script.
     pub fn play(&self, script: impl IntoIterator<Item = Reply>) {
         *lock(&self.shared.script) = script.into_iter().collect();
     }
@@ -131,19 +132,19 @@ impl WireServer {
         lock(&self.shared.script).push(reply);
     }
 
-    /// Waits until that many requests have come.
+    /// Waits until `count` requests have arrived.
     pub async fn arrived(&self, count: usize) {
         let mut arrived = self.shared.arrived.subscribe();
         arrived.wait_for(|seen| *seen >= count).await.expect("the server runs");
     }
 
-    /// Waits until the client has closed that many connections in the middle of an answer.
+    /// Waits until the client has closed `count` connections in the middle of a reply.
     pub async fn closed(&self, count: usize) {
         let mut closed = self.shared.closed.subscribe();
         closed.wait_for(|seen| *seen >= count).await.expect("the server runs");
     }
 
-    /// Lets one answer that waits at [`Reply::pause_after`] go on, now or when it comes there.
+    /// Lets one reply that waits at [`Reply::pause_after`] continue, now or when it arrives there.
     pub fn release(&self) {
         self.shared.gate.add_permits(1);
     }
@@ -156,7 +157,7 @@ impl Drop for WireServer {
 }
 
 impl Shared {
-    /// Notes the request, and takes the reply to it from the script.
+    /// Records the request, and takes its reply from the script.
     fn answer(&self, request: &Recorded) -> Reply {
         lock(&self.requests).push(request.clone());
         self.arrived.send_modify(|count| *count += 1);

@@ -1,4 +1,4 @@
-//! Ollama's own chat: one JSON object per line.
+//! The format of Ollama's own chat: one JSON object per line.
 
 use super::Recorded;
 use super::http::{Body, Rendered, json_body};

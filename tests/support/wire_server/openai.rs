@@ -1,4 +1,4 @@
-//! OpenAI's chat completions.
+//! The format of OpenAI's chat completions.
 
 use super::Recorded;
 use super::http::{Rendered, data, json_body, sse};

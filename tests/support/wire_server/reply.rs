@@ -1,8 +1,8 @@
-//! What the server answers.
+//! The replies of the server.
 
 use serde_json::{Value, json};
 
-/// One answer, in the terms that all formats share.
+/// One reply, in the terms that all formats share.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(super) parts: Vec<Said>,
@@ -30,10 +30,10 @@ pub struct Reply {
     pub(super) encode: Option<Encode>,
 }
 
-/// Compresses a body.
+/// A function that compresses a body.
 pub type Encode = fn(&[u8]) -> Vec<u8>;
 
-/// A part of an answer.
+/// A part of a reply.
 #[derive(Clone, Debug)]
 pub(super) enum Said {
     Text(String),
@@ -72,42 +72,43 @@ impl Default for Reply {
 }
 
 impl Reply {
-    /// An empty answer, to add to.
+    /// Returns an empty reply, to which parts are added.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An answer of text.
+    /// Returns a reply with text.
     pub fn text(text: &str) -> Self {
         Self::new().and_text(text)
     }
 
-    /// An error status; [`message`](Self::message) says what is wrong, in the provider's own shape.
+    /// Returns an error status; [`message`](Self::message) sets its text, in the provider's own
+    /// format.
     pub fn status(status: u16) -> Self {
         Self { status, ..Self::default() }
     }
 
-    /// A body that is sent as it is.
+    /// Returns a body that is sent unchanged.
     pub fn raw(content_type: &str, body: &str) -> Self {
         Self { raw: Some((content_type.to_owned(), body.to_owned())), ..Self::default() }
     }
 
-    /// A stream of these server-sent events, as they are.
+    /// Returns a stream of these server-sent events, sent unchanged.
     pub fn events<S: Into<String>>(events: impl IntoIterator<Item = S>) -> Self {
         Self { events: Some(events.into_iter().map(Into::into).collect()), ..Self::default() }
     }
 
-    /// A stream of these lines, as they are.
+    /// Returns a stream of these lines, sent unchanged.
     pub fn lines<S: Into<String>>(lines: impl IntoIterator<Item = S>) -> Self {
         Self { lines: true, ..Self::events(lines) }
     }
 
-    /// The connection is closed before any answer.
+    /// Returns a reply that closes the connection before any output.
     pub fn drop_connection() -> Self {
         Self { refuse: true, ..Self::default() }
     }
 
-    /// The status of the answer.
+    /// Sets the status of the reply.
     pub fn and_status(mut self, status: u16) -> Self {
         self.status = status;
         self
@@ -125,7 +126,7 @@ impl Reply {
         self
     }
 
-    /// Adds a call; its id is `call_NAME_N`, N being its place in the answer.
+    /// Adds a call. Its id is `call_NAME_N`, where N is its index in the reply.
     pub fn call(self, name: &str, arguments: Value) -> Self {
         self.raw_call(name, &arguments.to_string())
     }
@@ -138,7 +139,7 @@ impl Reply {
         self
     }
 
-    /// Gives the last call or thought a signature.
+    /// Sets the signature of the last call or thought.
     pub fn signature(mut self, value: &str) -> Self {
         if let Some(Said::Thought { signature, .. } | Said::Call { signature, .. }) = self.parts.last_mut() {
             *signature = Some(value.to_owned());
@@ -146,86 +147,90 @@ impl Reply {
         self
     }
 
-    /// Token counts of request and answer.
+    /// Sets the token counts of request and reply.
     pub fn usage(mut self, input: u64, output: u64) -> Self {
         (self.input, self.output) = (input, output);
         self
     }
 
-    /// Those of the request that came from a cache, and those of the answer that were thoughts.
+    /// Sets the numbers of input tokens from a cache, and of reply tokens that were thoughts.
     pub fn details(mut self, cached: u64, thought: u64) -> Self {
         (self.cached, self.thought) = (cached, thought);
         self
     }
 
-    /// The reason to stop, in the provider's words; by default what the provider says in this case.
+    /// Sets the stop reason in the provider's words. The default is the provider's word for this
+    /// case.
     pub fn finish(mut self, reason: &str) -> Self {
         self.finish = Some(reason.to_owned());
         self
     }
 
-    /// The version of the model that answers; by default what was asked for.
+    /// Sets the version of the replying model. The default is the requested model.
     pub fn version(mut self, version: &str) -> Self {
         self.version = Some(version.to_owned());
         self
     }
 
-    /// The words of an error.
+    /// Sets the text of an error.
     pub fn message(mut self, message: &str) -> Self {
         self.message = message.to_owned();
         self
     }
 
-    /// A header of the answer.
+    /// Adds a header of the reply.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// In how many pieces texts and arguments are streamed; 2 by default.
+    /// Sets the number of pieces in which texts and arguments are streamed; 2 by default.
     pub fn split(mut self, pieces: usize) -> Self {
         self.split = pieces.max(1);
         self
     }
 
-    /// The connection breaks after that many events of the stream; for a whole answer, in its middle.
+    /// Breaks the connection after `events` events of the stream; a complete reply breaks in its
+    /// middle.
     pub fn break_after(mut self, events: usize) -> Self {
         self.break_after = Some(events);
         self
     }
 
-    /// The stream ends after that many events, in good order but without what ends an answer.
+    /// Ends the stream after `events` events, without an error and without the end marker of a
+    /// reply.
     pub fn end_after(mut self, events: usize) -> Self {
         self.end_after = Some(events);
         self
     }
 
-    /// The answer waits after that many events, for [`WireServer::release`](super::WireServer::release) or for
-    /// the client to close the connection; 0 is before its status line.
+    /// Pauses the reply after `events` events, until
+    /// [`WireServer::release`](super::WireServer::release) or until the client closes the
+    /// connection; 0 is before the status line.
     pub fn pause_after(mut self, events: usize) -> Self {
         self.pause_after = Some(events);
         self
     }
 
-    /// The stream arrives in pieces of 3 bytes, across the borders of events and characters.
+    /// Sends the stream in pieces of 3 bytes, across the borders of events and characters.
     pub fn shredded(mut self) -> Self {
         self.shredded = true;
         self
     }
 
-    /// Adds that many bytes which mean nothing: to a whole answer, or to each event after the first.
+    /// Adds `bytes` meaningless bytes: to a complete reply, or to each event after the first.
     pub fn padding(mut self, bytes: usize) -> Self {
         self.padding = bytes;
         self
     }
 
-    /// Sends the body through this function and says `content-encoding: gzip`.
+    /// Encodes the body with this function and sets `content-encoding: gzip`.
     pub fn gzip(mut self, encode: Encode) -> Self {
         self.encode = Some(encode);
         self.header("content-encoding", "gzip")
     }
 
-    /// Serves only a request whose body has this text in it.
+    /// Serves only a request whose body contains this text.
     pub fn when(mut self, text: &str) -> Self {
         self.when = Some(text.to_owned());
         self
@@ -249,7 +254,7 @@ impl Reply {
         self.version.as_ref().map_or_else(|| asked.clone(), |version| json!(version))
     }
 
-    /// A text in as many pieces as asked for, at the borders of characters.
+    /// Splits a text into the set number of pieces, at the borders of characters.
     pub(super) fn pieces(&self, text: &str) -> Vec<String> {
         let chars: Vec<char> = text.chars().collect();
         let size = chars.len().div_ceil(self.split).max(1);

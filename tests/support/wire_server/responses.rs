@@ -1,4 +1,4 @@
-//! OpenAI's responses.
+//! The format of OpenAI's responses.
 
 use super::Recorded;
 use super::http::{Rendered, event, json_body, sse};
@@ -12,7 +12,7 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
         );
     }
     let output: Vec<Value> = reply.parts.iter().enumerate().map(|(at, part)| item(at, part)).collect();
-    // It says `completed` also when it called tools.
+    // The status is `completed` also after calls of tools.
     let status = reply.finish.as_deref().unwrap_or("completed");
     let whole = json!({
         "id": "resp_1", "object": "response", "created_at": 1_700_000_000, "status": status, "error": null,

@@ -1,4 +1,5 @@
-//! `docs/checks`: a page for each check, with a wrong program, the output of rustc and the right program.
+//! `docs/checks`: a page for each check, with a wrong program, the output of rustc and the right
+//! program.
 //!
 //! The pages are the only source. The wrong program is copied from its page to a file, and trybuild compares the
 //! output of rustc with the page, on which the file is called `src/main.rs`. The right program, which is the wrong
@@ -135,7 +136,7 @@ fn pages_show_the_current_messages() {
 /// The table has a row for each check, in their order. Links work in the repository and in rustdoc,
 /// which resolves these names to links of its own.
 #[test]
-fn table() {
+fn the_table_lists_every_check() {
     let file = folder("../../docs/checks/README.md");
     let text = read(&file);
     let row = |check: &Check| format!("| [`{}`] | {} |\n", check.name(), check.rejects());
@@ -154,7 +155,7 @@ fn table() {
 
 /// Rustdoc shows every page.
 #[test]
-fn modules() {
+fn rustdoc_shows_every_page() {
     let source = read(&folder("../../src/docs.rs"));
     let (_, list) = source.rsplit_once("pages! {\n").expect("the list");
     let listed: Vec<_> = list.lines().map_while(|line| line.strip_prefix("    ")).collect();

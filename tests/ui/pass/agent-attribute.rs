@@ -1,4 +1,5 @@
-//! Attributes that fit the function: a key for a value, `exits` for a `Flow`, `blocking` for a function that waits.
+//! Attributes that fit the function: a key for a value, `exits` for a `Flow`, `blocking` for a
+//! function that waits.
 
 use adk::prelude::*;
 
@@ -34,7 +35,7 @@ pub fn with_context(cx: &mut Context, _draft: &str) {
     let _ = cx.iteration();
 }
 
-/// A body that a macro gives is one.
+/// A body that a macro provides.
 macro_rules! traced {
     (fn $name:ident($($params:tt)*) -> $output:ty $body:block) => {
         #[agent(writes = traced)]
@@ -54,7 +55,7 @@ workflow! {
     }
 }
 
-/// Types of one's own that are called as those of the standard library without a size, and as traits of ours.
+/// Types with the names of unsized types of the standard library, and of traits of adk.
 pub mod named {
     use adk::prelude::*;
     use adk::{AgentMeta, DynAgent as Any};

@@ -1,4 +1,4 @@
-//! The second time with `as`.
+//! An agent that is placed a second time with `as`.
 
 use adk::prelude::*;
 
@@ -33,13 +33,13 @@ workflow! {
     }
 }
 
-/// What has the name of another one, in another module.
+/// Agents with equal names in different modules.
 mod names {
     use super::agents::{self, grader as Grading};
     use adk::prelude::*;
 
     workflow! {
-        /// Grades what it writes.
+        /// Grades the text of its agent.
         pub Writing(topic: String) -> score: String { super::Writing as first; Grading }
     }
 
@@ -56,14 +56,14 @@ mod names {
         }
 
         workflow! {
-            /// Runs what has its name elsewhere.
+            /// Runs an agent with its own name from another module.
             pub Outer(topic: String) -> score: String { self::other::Inner }
         }
     }
 
     mod other {
         adk::workflow! {
-            /// Runs what runs another module of this name.
+            /// Runs a workflow that runs another module of this name.
             pub Inner(topic: String) -> score: String { super::local_too::Outer as second_outer }
         }
     }
@@ -74,14 +74,14 @@ mod names {
     }
 }
 
-/// An agent that is declared here hides one that runs this workflow.
+/// A local agent hides the agent that runs this workflow.
 mod hidden {
     use adk::prelude::*;
 
     workflow! {
         /// Leads.
         pub Leading(text: String) -> text: String {
-            /// Helps here.
+            /// Helps in this workflow.
             agent helper -> text: String { instruction: "{text}" }
             agent lead -> text: String { instruction: "{text}", tools: [agent(helper)] }
 
@@ -90,12 +90,12 @@ mod hidden {
     }
 
     adk::llm::agent! {
-        /// Helps elsewhere.
+        /// Helps in the other module.
         pub helper -> text: String { instruction: "{text}", tools: [agent(Leading)] }
     }
 }
 
-/// Blocks hide what is outside of them, and modules in them do not.
+/// Blocks hide outer items, and modules inside them do not.
 fn blocks() {
     mod other {
         adk::workflow! { pub Inner(topic: String) -> score: String { super::names::All } }

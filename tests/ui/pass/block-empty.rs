@@ -1,4 +1,4 @@
-//! At least one step in each block.
+//! Each block has at least one step.
 
 use adk::prelude::*;
 

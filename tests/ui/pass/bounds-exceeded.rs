@@ -1,4 +1,4 @@
-//! The worst case is at most what is allowed.
+//! The worst case is within the bounds.
 
 use adk::prelude::*;
 
@@ -37,7 +37,7 @@ workflow! {
 }
 
 workflow! {
-    /// How often agents that are tools are called is not known; the run ends at the bound.
+    /// The number of calls of agents as tools is unknown; the run ends at the bound.
     #[bounds(model_calls = 12)]
     pub Asking(task: String) -> result: String {
         /// Researches a question.

@@ -1,4 +1,5 @@
-//! A trait object is a key where it can be read and written, as with crates that find its type by a tag.
+//! A trait object can be a key if it can be read and written, for example with a crate that finds
+//! its type by a tag.
 
 use adk::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! Closures whose types are open in parts, and functions, as callbacks.
+//! Closures with partly open types, and functions, as callbacks.
 
 use adk::model::{ModelRequest, ModelResponse};
 use adk::{Content, prelude::*};
@@ -42,7 +42,7 @@ fn asked(_: &mut CallbackContext, _: &mut ModelRequest) -> Result<Option<ModelRe
 }
 
 workflow! {
-    /// Whole.
+    /// Has all callbacks.
     pub Whole(text: String) -> text: String {
         agent a -> text: String {
             instruction: "{text}",

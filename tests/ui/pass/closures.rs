@@ -1,9 +1,9 @@
-//! Closures that say no types, of every callback.
+//! Closures without types, for every callback.
 
 use adk::llm::agent;
 use adk::prelude::*;
 
-/// Looks it up.
+/// Looks up a word.
 #[tool]
 fn look_up(word: String) -> String {
     word
@@ -17,7 +17,7 @@ agent! {
     }
 }
 workflow! {
-    /// Whole.
+    /// Has all callbacks.
     pub Whole(text: String) -> text: String {
         agent w -> text: String {
             instruction: "{text}",

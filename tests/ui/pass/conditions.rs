@@ -1,4 +1,4 @@
-//! What a condition leaves out is not compiled: its types need not exist.
+//! Code that a condition removes is not compiled, so its types need not exist.
 #![allow(clippy::non_minimal_cfg, reason = "a condition that always holds is one of those that are tried")]
 
 use adk::prelude::*;
@@ -23,7 +23,7 @@ pub enum Level {
     LeftOut(Missing),
     #[cfg(any())]
     LeftOutWithName { missing: Missing },
-    /// How far.
+    /// The distance.
     Kept {
         #[cfg(any())]
         missing: Missing,

@@ -1,4 +1,4 @@
-//! Types that no attribute makes data, but traits of serde that are implemented by hand.
+//! Types that implement the traits of serde by hand, without an attribute.
 
 use adk::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -75,7 +75,7 @@ workflow! {
     }
 }
 
-/// What is spelled as if it could not be data, and is.
+/// A type that looks like it is not data, and is data.
 mod spelled {
     use adk::prelude::*;
     use std::sync::Arc as Rc;

@@ -1,4 +1,4 @@
-//! What may end a loop stands in one, and in one of that name.
+//! Exits inside a loop, and exits inside a loop with the given name.
 
 use adk::prelude::*;
 
@@ -13,7 +13,7 @@ fn give_up() -> Flow {
 }
 
 workflow! {
-    // The loop around a workflow is none of its own, so that it has to have one.
+    // The caller's loop is not a loop of the workflow, so the workflow has its own.
     pub Inner(draft: String) {
         loop(max = 2) < enough >
     }

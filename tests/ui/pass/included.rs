@@ -1,13 +1,14 @@
-//! Steps of a file that is included: its attributes are imported elsewhere, or hard to see.
+//! Steps of an included file, whose attributes are imported elsewhere in the crate, or hidden by a
+//! macro.
 
 use adk::prelude::*;
 
 include!("included/steps.rs");
 
-/// A file with a mark of its encoding.
+/// A file with a byte order mark.
 mod marked;
 
-/// The same by a macro.
+/// The same file, included by a macro.
 mod by_macro {
     macro_rules! prelude {
         () => {

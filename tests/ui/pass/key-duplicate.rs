@@ -1,4 +1,4 @@
-//! Every key declared once; a key with a prefix is another key.
+//! Every key is declared once; a key with a prefix is another key.
 
 use adk::prelude::*;
 
@@ -28,7 +28,7 @@ workflow! {
 }
 
 workflow! {
-    /// The same key of the session here.
+    /// Uses the same key of the session.
     pub Meeting(line: String) -> seen: String {
         state notes: Option<String>;
         agent reader -> seen: String { instruction: "Sum up {notes?}" }

@@ -1,4 +1,5 @@
-//! Written on every path: by each arm, before the point where a loop may end, or before the loop.
+//! Keys that are written on every path: by each arm, before a point where a loop may end, or before
+//! the loop.
 
 use adk::prelude::*;
 
@@ -13,7 +14,7 @@ fn find(topic: &str) -> Option<String> {
 }
 
 workflow! {
-    /// What the session may not hold yet is read as what may be absent, until it is written.
+    /// Reads a state key as optional until it is written.
     pub Minutes(line: String) -> summary: String {
         state notes: Option<String>;
         agent keeper -> notes: String { instruction: "Add {line} to: {notes?}" }
@@ -39,19 +40,19 @@ workflow! {
     }
 }
 
-/// Says that it begins.
+/// Reports the start.
 fn begins(cx: &mut CallbackContext) {
     println!("{}", cx.agent_name());
 }
 
-/// The same, later.
+/// Reports the start asynchronously.
 async fn begins_later(cx: &mut CallbackContext) -> Result<()> {
     println!("{}", cx.agent_name());
     Ok(())
 }
 
 workflow! {
-    /// Callbacks that never answer skip nothing.
+    /// Callbacks that never reply skip nothing.
     pub Told(topic: String) -> (draft: String, note: String) {
         agent teller -> draft: String { instruction: "Tell of {topic}." }
         agent noter -> note: String { instruction: "Note {draft}." }
@@ -67,7 +68,7 @@ fn apologise(error: String) -> String {
 }
 
 workflow! {
-    /// Both the steps and the `else` write it, and each branch of a race does.
+    /// Both the steps and the `else` write the key, and so does each branch of a race.
     pub Asking(topic: String) -> (answer: String, reply: String) {
         agent search -> facts: String { instruction: "On {topic}, after {answer?}." }
         agent answerer -> answer: String { instruction: "Answer from {facts}." }

@@ -1,4 +1,5 @@
-//! Every key that is read is an input, a `let`, a `state`, or written before; what may be absent is read with `?`.
+//! Every key that is read is an input, a `let`, a `state`, or written before; an optional key is
+//! read with `?`.
 
 use adk::prelude::*;
 
@@ -13,7 +14,7 @@ fn approve(score: f64) -> bool {
     score > 0.5
 }
 
-/// Says it.
+/// Formats the grade.
 #[agent]
 fn say(note: Option<String>, tone: Option<String>) {
     println!("{note:?} {tone:?}");
@@ -28,7 +29,8 @@ workflow! {
     }
 }
 
-// What is renamed and read optionally is written later, on some paths, or held by the session.
+// A key that is renamed and read optionally is written later, on some paths, or held by the
+// session.
 workflow! {
     pub Polished(text: String, severity: String, tones: Vec<String>) -> text: String {
         state mood: String;
@@ -74,7 +76,7 @@ fn compare(topic: &str) -> (u32, String) {
 }
 
 workflow! {
-    /// Patterns that do not say the type of their key.
+    /// Has patterns that do not show the type of their key.
     pub Choosing(topic: String, found: Option<String>, tries: Vec<Option<u32>>) {
         compare;
         match found < Some(_) => agents::llm::polisher(draft = topic), None => () >

@@ -1,4 +1,4 @@
-//! Each branch writes a key of its own, and what both read was written before.
+//! Each branch writes its own key, and their common key was written before.
 
 use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Types that have no more of the traits of data than their places need.
+//! Types that implement only the traits of data that their places need.
 
 use adk::DynAgent;
 use adk::prelude::*;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Is written and never read.
+/// A type that is written and never read.
 #[derive(Serialize)]
 pub struct Finding {
     text: String,
@@ -19,25 +19,25 @@ fn parse(draft: &Draft) -> Finding {
     Finding { text: draft.text.clone() }
 }
 
-/// Finds it.
+/// Finds the value.
 #[tool]
 fn find(query: Query) -> Option<Finding> {
     Some(Finding { text: query.text })
 }
 
-/// Is read and never written.
+/// A type that is read and never written.
 #[derive(Deserialize)]
 pub struct Draft {
     text: String,
 }
 
-/// A model fills it in.
+/// A type that a model fills in.
 #[derive(Deserialize, JsonSchema)]
 pub struct Query {
     text: String,
 }
 
-/// Is the type of a key.
+/// A type of a key.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Plan {
     steps: u8,
@@ -45,7 +45,7 @@ pub struct Plan {
     mood: Mood,
 }
 
-/// A key holds what has it.
+/// A type whose container is a key.
 #[derive(Clone, Default, Serialize)]
 pub enum Mood {
     #[default]
@@ -53,7 +53,7 @@ pub enum Mood {
     Bad,
 }
 
-/// Says what it is by hand.
+/// A type with a handwritten implementation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verdict(bool);
 
@@ -67,7 +67,7 @@ impl JsonSchema for Verdict {
     }
 }
 
-/// Shares what nobody can clone.
+/// A type that shares a value without `Clone`.
 #[data]
 pub struct Shared {
     single: Arc<Single>,
@@ -77,7 +77,7 @@ pub struct Shared {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Single(u8);
 
-/// Names a type that is no data.
+/// A type that names a type that is not data.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Id<T>(u64, PhantomData<T>);

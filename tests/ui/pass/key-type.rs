@@ -1,4 +1,5 @@
-//! Types of writer and reader are equal; parameters may be borrowed, and any JSON value reads all of them.
+//! Types of writer and reader are equal; parameters may be borrowed, and any JSON value reads all
+//! types.
 
 use adk::prelude::*;
 use adk::{AgentMeta, Value};
@@ -19,7 +20,7 @@ fn enough(score: f64) -> Flow {
     Flow::exit_if(score > 60.0)
 }
 
-/// Says whether it is good.
+/// Returns whether the text is good.
 #[agent(writes = good)]
 fn is_good(score: f64) -> bool {
     score > 60.0
@@ -53,7 +54,7 @@ fn approve(items: &[String]) -> bool {
     items.is_empty()
 }
 
-/// What a tool writes is the value, as for whoever returns it: a reference and an `Option` are no part of its type.
+/// A tool writes the value that it returns: a reference and an `Option` are not part of the type.
 #[tool(writes(line: &str, mark: Option<Score>, all: &[String], name: &'static str, maybe: Option<&Draft>))]
 fn save(cx: &mut ToolContext) {
     drop(cx.path().clone());
@@ -106,7 +107,7 @@ mod by_hand {
 
     pub type Same = Draft;
 
-    /// Written by hand; `#[agent]` gives its keys types.
+    /// A handwritten agent; `#[agent]` gives types to its keys.
     #[derive(Default)]
     pub struct Reviewer;
 
@@ -122,7 +123,7 @@ mod by_hand {
     }
 }
 
-/// Of a type that the user chooses.
+/// An agent with a type that the user chooses.
 pub struct Last<T>(pub T);
 
 #[agent(reads(all: Vec<T>), writes(last: Option<T>))]
@@ -170,7 +171,8 @@ fn note(cx: &mut ToolContext, text: String) -> Result<()> {
 }
 
 workflow! {
-    /// What a transfer target or a tool writes first has a type of its own, and not that of the key of its agent.
+    /// A transfer target or a tool that writes a key first gives it its own type, which may differ
+    /// from the agent's key.
     pub Sorting(ticket: String) {
         agent triage -> waited: Duration { transfer: [billing], instruction: "{ticket}", tools: [note] }
         agent billing -> place: PathBuf { instruction: "{ticket}" }
@@ -186,7 +188,7 @@ workflow! {
     }
 }
 
-/// Types without a number, in modules that call them by several names: more of them than there are steps.
+/// Types without a number, in modules that name them differently: more types than steps.
 mod plain {
     use adk::AgentMeta;
     use adk::prelude::*;
@@ -207,8 +209,8 @@ mod plain {
 
         #[agent]
         #[allow(clippy::too_many_arguments)]
-        pub fn all(a: &A, b: Option<Second>, c: Vec<C>, d: super::D, e: &E, f: Option<F>, of: Vec<D>) {
-            drop((a.clone(), b, c, d, e.clone(), f, of));
+        pub fn all(a: &A, b: Option<Second>, c: Vec<C>, d: super::D, e: &E, f: Option<F>, list: Vec<D>) {
+            drop((a.clone(), b, c, d, e.clone(), f, list));
         }
 
         #[agent(writes = d)]
@@ -217,13 +219,13 @@ mod plain {
         }
     }
 
-    /// Saves what is spelled as its reader spells it.
+    /// Saves a type that is spelled like its reader spells it.
     #[tool(writes(f: F))]
     fn save(cx: &mut ToolContext) {
         drop(cx.path().clone());
     }
 
-    /// The same by parameters.
+    /// Saves the type by parameters.
     #[tool]
     fn move_it(#[key] f: Option<&F>, #[key(f)] out: Out<F>, #[key] a: &A) {
         out.set(f.cloned().unwrap_or(F(a.0.clone())));
@@ -240,24 +242,24 @@ mod plain {
     }
 
     workflow! {
-        pub Inner(a: A, b: B, c: Vec<C>, d: D, e: E, g: F) -> (of: Vec<D>, again: A) {
+        pub Inner(a: A, b: B, c: Vec<C>, d: D, e: E, g: F) -> (list: Vec<D>, again: A) {
             agent saver { instruction: "Save {a}.", tools: [save, move_it] }
             let again: A = A(String::new());
 
             saver;
             saved;
-            each one in c < readers::writer(_item = one) -> of >
+            each one in c < readers::writer(_item = one) -> list >
             readers::all(f = g)
         }
     }
 
-    /// Many of them.
+    /// Uses many of these types.
     #[agent]
     fn many(f: Option<Vec<F>>) {
         drop(f);
     }
 
-    /// Written by hand, as a tool.
+    /// A handwritten tool.
     #[derive(Default)]
     pub struct Hand;
 
@@ -270,7 +272,7 @@ mod plain {
         }
     }
 
-    /// Of any type.
+    /// A tool with a type parameter.
     pub struct Any<T>(pub T);
 
     #[agent(reads(a: &T, maybe: Option<&T>), writes(e: &T))]
@@ -307,7 +309,7 @@ mod plain {
 
     workflow! {
         #[type_pairs(40)]
-        pub Outer(a: A, b: B, c: Vec<C>, d: D) -> of: Vec<D> {
+        pub Outer(a: A, b: B, c: Vec<C>, d: D) -> list: Vec<D> {
             let e: E = E(String::new());
             let g: F = F(String::new());
 
@@ -317,7 +319,8 @@ mod plain {
     }
 }
 
-/// One type in blocks, in what macros make, and under other names: none of these needs a pair that it has not.
+/// One type in blocks, in expansions of macros, and under other names: no comparison needs a
+/// missing pair.
 mod places {
     use adk::prelude::*;
     use serde::{Deserialize, Serialize};
@@ -327,7 +330,7 @@ mod places {
 
     macro_rules! saver {
         ($name:ident, $key:ident: $ty:ty) => {
-            /// Saves it.
+            /// Saves the plan.
             #[tool(writes($key: $ty))]
             fn $name(cx: &mut ToolContext) {
                 drop(cx.path().clone());
@@ -337,7 +340,7 @@ mod places {
 
     saver!(save, plan: Plan);
 
-    /// Reads it.
+    /// Reads the plan.
     #[agent]
     fn saved(plan: Option<&Plan>) {
         drop(plan.cloned());
@@ -357,7 +360,7 @@ mod places {
 
         saver!(save, plan: Plan);
 
-        /// Reads it.
+        /// Reads the plan.
         #[agent]
         fn saved(plan: Option<&Plan>) {
             drop(plan.cloned());
@@ -415,7 +418,7 @@ mod places {
         #[derive(Clone, Serialize, Deserialize)]
         pub struct Vec<T>(std::vec::Vec<T>);
 
-        /// Saves them.
+        /// Saves the plans.
         #[tool(writes(plans: Vec<Plan>))]
         fn save(cx: &mut ToolContext) {
             drop(cx.path().clone());

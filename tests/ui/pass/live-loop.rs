@@ -1,4 +1,4 @@
-//! Agents and sequences, of whatever crate, run live; what holds a loop runs otherwise.
+//! Agents and sequences of any crate run live; a workflow with a loop runs without a live queue.
 
 use adk::prelude::*;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ async fn run(runner: &Runner, queue: &LiveQueue) -> Result<String> {
     Ok(runner.run_live(&Talking::default(), "cats", queue).await?.output)
 }
 
-/// A function that knows the workflow only as a type says what it needs.
+/// A function that knows the workflow only as a type declares its requirements.
 async fn run_any<W>(runner: &Runner, workflow: &W, input: W::Input, queue: &LiveQueue) -> Result<W::Output>
 where
     W: Workflow + adk::workflow::Live + adk::Needs,

@@ -1,4 +1,4 @@
-//! Loops without `max` that something can end: a key, a `break`, a function, a tool.
+//! Loops without `max` that can end: by a key, a `break`, a function, a tool.
 
 use adk::prelude::*;
 

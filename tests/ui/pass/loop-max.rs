@@ -1,4 +1,5 @@
-//! Whole numbers from 1 on: literals, consts of any integer type, of this crate or another, and what is computed of them.
+//! Positive integers: literals, consts of any integer type, of this crate or another, and
+//! expressions of them.
 
 use adk::prelude::*;
 

@@ -1,6 +1,7 @@
-//! Good programs, each close to the bad ones of its name in the folder above.
+//! Right programs, each similar to the wrong programs of its name in the parent folder.
 //!
-//! They are modules of one crate, which is built once; an error or a warning in one of them fails the tests.
+//! The programs are modules of one crate, which is compiled once; an error or a warning in one of
+//! them fails the tests.
 
 #![deny(warnings)]
 #![allow(dead_code, missing_docs, missing_debug_implementations, reason = "nobody uses them")]

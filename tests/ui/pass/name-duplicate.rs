@@ -1,4 +1,5 @@
-//! One name per definition: `as` makes an instance with a name of its own, and prefixes what stands inside of it.
+//! One name per definition: `as` creates an instance with its own name, which prefixes the names
+//! inside.
 
 use adk::prelude::*;
 
@@ -10,19 +11,19 @@ workflow! {
         author;
         critic as second;
         refinement: loop(max = 2) < critic >;
-        // An unnamed block of another workflow is called `loop_1` as well, which is allowed.
+        // An unnamed block of another workflow may also have the name `loop_1`.
         loop(max = 2) < agents::workflows::Drafting as drafting_again; agents::workflows::Drafting >;
         agents::llm::critic as third
     }
 }
 
-/// Steps whose names are like those of declared agents that no step runs, or that other steps run.
+/// Steps with the names of declared agents that no step runs, or that other steps run.
 mod alike {
     use adk::prelude::*;
 
     mod agents {
         adk::llm::agent! {
-            /// Reviews it.
+            /// Reviews the text.
             pub critics { instruction: "Review it." }
         }
     }
@@ -53,7 +54,7 @@ mod one_field {
 
     mod agents {
         adk::llm::agent! {
-            /// Reviews it.
+            /// Reviews the text.
             pub critics { instruction: "Review it." }
         }
     }

@@ -1,4 +1,4 @@
-//! Keywords as raw names, letters of every script, and a workflow `Loop` by another name.
+//! Keywords as raw names, letters of many scripts, and a workflow `Loop` under another name.
 
 use adk::prelude::*;
 
@@ -19,7 +19,7 @@ workflow! {
 }
 
 workflow! {
-    /// What is made of its name has a plain one.
+    /// The items that are derived from this name have a plain name.
     pub r#fn(topic: String, r#type: String) -> (draft: String, r#match: String) {
         agent writer -> draft: String { instruction: "Write about {topic}, a {type}." }
         agent matcher -> r#match: String { instruction: "Match {draft}." }

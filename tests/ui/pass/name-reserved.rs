@@ -1,4 +1,4 @@
-//! Words that are only near to reserved ones, and an agent called `user` under another name.
+//! Names that are similar to reserved names, and an agent called `user` under another name.
 
 use adk::prelude::*;
 

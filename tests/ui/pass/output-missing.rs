@@ -1,4 +1,4 @@
-//! Outputs that are written on every path to the end; an input may be one.
+//! Outputs that are written on every path to the end; an input may be an output.
 
 use adk::prelude::*;
 
@@ -15,14 +15,14 @@ workflow! {
     }
 }
 
-/// Says that it is done, and nothing more: the key keeps the draft of the round before.
+/// Only reports the end: the key keeps the draft of the previous round.
 #[tool]
 fn done(cx: &mut ToolContext) {
     cx.actions.escalate = true;
     cx.actions.skip_summarization = true;
 }
 
-/// Pays, and writes the answer itself.
+/// Pays, and writes the reply itself.
 #[tool]
 fn pay(#[key] receipt: Out<String>, cx: &mut ToolContext) {
     cx.actions.skip_summarization = true;

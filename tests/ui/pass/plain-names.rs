@@ -1,4 +1,5 @@
-//! Constants and methods with plain names: what our macros make has no parameter, and calls no method, of such a name.
+//! Constants and methods with plain names: expansions of adk's macros contain no parameter and call
+//! no method of these names.
 
 macro_rules! names {
     ($use:ident) => {
@@ -32,7 +33,7 @@ mod constants {
     include!("plain-names/program.rs");
 }
 
-/// With methods of all types that borrow.
+/// Methods of all types, which borrow the value.
 mod borrowing {
     use adk::prelude::*;
     use std::sync::Arc;
@@ -50,7 +51,7 @@ mod borrowing {
     include!("plain-names/program.rs");
 }
 
-/// With such that take the value, and so come before those that borrow.
+/// Methods of all types, which take the value and so have priority over methods that borrow.
 mod taking {
     use adk::prelude::*;
     use std::sync::Arc;

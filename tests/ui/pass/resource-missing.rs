@@ -1,4 +1,5 @@
-//! A runner that gives more than is taken, and one without resources for workflows that take none.
+//! A runner with more resources than the workflow takes, and a runner without resources for
+//! workflows that take none.
 
 use adk::prelude::*;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Commas and semicolons where they may stand, and where they may be left out.
+//! Commas and semicolons in every allowed place, and in places where they are optional.
 
 use adk::prelude::*;
 
 workflow! {
-    /// Nothing after the name.
+    /// Has nothing after the name.
     pub Least { agents::llm::summarizer }
 }
 
@@ -23,7 +23,7 @@ workflow! {
     }
 }
 
-/// A function that is called like a key is no key.
+/// A function with the name of a key is not a key.
 mod called_like_a_key {
     use adk::prelude::*;
 
@@ -50,7 +50,7 @@ mod called_like_a_key {
     }
 }
 
-/// Nor is one that comes by an import with `*`, or that stands outside of the block.
+/// A function from a glob import, or from outside the block, is not a key either.
 mod imported_like_a_key {
     use adk::prelude::*;
 
@@ -107,7 +107,7 @@ mod imported_like_a_key {
     }
 }
 
-/// What stands behind the `>` of a block is the pattern of the next arm, and not compared with it.
+/// The text after the `>` of a block is the pattern of the next arm, and not a comparison.
 mod blocks_as_arms {
     use adk::prelude::*;
 
@@ -144,7 +144,7 @@ mod blocks_as_arms {
     }
 }
 
-/// What is borrowed for ever is right where it is not read.
+/// A `'static` borrow is allowed if it is not read.
 mod borrowed_for_ever {
     use adk::prelude::*;
     use std::borrow::Cow;
@@ -173,7 +173,7 @@ mod borrowed_for_ever {
     }
 }
 
-/// Braces that name no part of a key are text, and so are those that are escaped.
+/// Braces that name no part of a key are text, and so are escaped braces.
 mod braces_that_are_text {
     use adk::prelude::*;
 
@@ -188,7 +188,7 @@ mod braces_that_are_text {
     }
 }
 
-/// A text is an error of the library's `Result`.
+/// A string is an error of the library's `Result`.
 mod errors_from_texts {
     use adk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a model can fill in, and what it can read.
+//! Types that a model can fill in, and types that it can read.
 
 use adk::tool;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 #[adk::data]
 struct Place;
 
-/// Takes what a model can give.
+/// Takes a type that a model can send.
 #[tool]
 async fn look_up(city: String, place: Place) {
     drop((city, place));
@@ -19,13 +19,13 @@ pub struct Point {
     pub name: Option<String>,
 }
 
-/// Takes more of it.
+/// Takes more of these types.
 #[tool]
 pub async fn go(city: &str, point: Point, more: Option<Vec<Point>>, how: agents::data::Severity) {
     drop((city.len(), point, more, how));
 }
 
-/// Gives what a model can read.
+/// Returns a type that a model can read.
 #[tool]
 pub fn gives() -> BTreeMap<String, agents::data::Severity> {
     BTreeMap::new()

@@ -2,29 +2,29 @@
 
 use adk::{Out, ToolContext as Cx, tool};
 
-/// Looks it up.
+/// Looks up a word.
 #[tool(name = "look_up")]
 fn slip() {}
 
-/// Looks it up.
+/// Looks up a word.
 #[tool(escalates, confirm)]
 fn two() {}
 
-/// Looks it up.
+/// Looks up a word.
 #[tool(name = "look-up")]
 fn name() {}
 
-/// Looks it up.
+/// Looks up a word.
 #[tool(blocking)]
 fn both() {}
 
-/// Looks it up.
+/// Looks up a word.
 #[tool]
 fn contexts(left: &mut Cx) {
     let _ = left;
 }
 
-/// Looks it up.
+/// Looks up a word.
 #[tool]
 fn generic(value: String) {
     drop(value);
@@ -48,7 +48,7 @@ pub async fn plan(cx: &mut Cx, text: String) -> adk::Result<String> {
 pub fn take(
     #[key] stock: &[String],
     cx: &mut Cx,
-    /// How many.
+    /// The number.
     #[default(1)]
     many: u32,
     #[key(user:orders)] orders: Option<u32>,
@@ -61,7 +61,7 @@ pub fn take(
     Ok(many)
 }
 
-/// The same in an agent.
+/// Has the attributes on an agent.
 #[adk::agent(writes = score)]
 pub async fn score(#[key] draft: &str, #[key(user:name)] name: &str, #[key] best: Out<usize>) -> usize {
     best.set(name.len());
@@ -80,7 +80,7 @@ pub fn pay(cx: &mut Cx, amount: f64, to: &str) {
 
 type Call<'a> = &'a mut Cx;
 
-/// Writes keys by a context of another name, behind an argument.
+/// Writes keys with a context of another name, after an argument.
 #[tool(writes(note: String, user:place: String))]
 pub fn note(text: String, call: Call<'_>) -> adk::Result<()> {
     call.state().set("note", text)

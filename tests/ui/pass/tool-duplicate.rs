@@ -1,8 +1,8 @@
-//! Two tools of one name in two agents; and in one, under another name.
+//! Two tools with one name in two agents, and in one agent under another name.
 
 use adk::prelude::*;
 
-/// Searches the web once more.
+/// Searches the web again.
 #[tool(name = "search_again")]
 pub fn search(query: String) -> String {
     query

@@ -1,8 +1,8 @@
-//! Names that are only near to those of the runtime.
+//! Names that are similar to names of the runtime.
 
 use adk::tool;
 
-/// Goes to another agent.
+/// Transfers to another agent.
 #[tool]
 pub fn transfer_to_agents(name: &str) {
     let _ = name;

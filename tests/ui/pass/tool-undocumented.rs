@@ -1,8 +1,8 @@
-//! A doc comment in each of its forms.
+//! Doc comments in all forms.
 
 use adk::tool;
 
-/// Looks it up.
+/// Looks up a word.
 #[tool]
 pub fn look_up(
     /// A word.

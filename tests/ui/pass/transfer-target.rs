@@ -1,4 +1,4 @@
-//! Targets are declared in the workflow, and are no steps.
+//! Targets are declared in the workflow, and are not steps.
 
 use adk::prelude::*;
 
@@ -18,7 +18,7 @@ workflow! {
 }
 
 workflow! {
-    /// Hands over to an agent that is also placed with `as`: that step is an instance of its own.
+    /// Hands over to an agent that is also placed with `as`: that step is another instance.
     pub Desk(question: String) -> (answer: String, opinion: String) {
         agent clerk -> answer: String { instruction: "Answer {question}, or hand it over.", transfer: [billing] }
         agent billing -> answer: String { instruction: "Answer what is about money: {question}" }

@@ -1,4 +1,4 @@
-//! Functions that have the name of an agent from elsewhere, which is the step.
+//! Functions with the name of an imported agent, which is the step.
 
 mod agents {
     use adk::prelude::*;
@@ -8,7 +8,7 @@ mod agents {
         drop(draft.to_owned());
     }
 
-    /// Looks a word up.
+    /// Looks up a word.
     #[tool]
     pub fn look_up(word: String) -> String {
         word

@@ -1,4 +1,5 @@
-//! What waits is a step, a sub-agent, or a tool of the agent itself; an agent that is a tool does not wait.
+//! A waiting agent is a step, a sub-agent, or a tool of the agent itself; an agent as a tool does
+//! not wait.
 
 use adk::prelude::*;
 
@@ -27,7 +28,7 @@ workflow! {
     pub Work(request: String) -> out: String {
         /// Pays.
         agent payer -> out: String { instruction: "Pay.", tools: [pay] }
-        /// Knows what it costs.
+        /// Knows the cost.
         agent clerk -> cost: String { instruction: "What does it cost?", tools: [price] }
         agent boss -> out: String {
             instruction: "{request}: {ok}",

@@ -1,4 +1,4 @@
-//! What a prelude of one's own brings is no slip in the name of something near.
+//! A name from the user's own prelude is not a misspelling of a similar name.
 
 mod own {
     pub mod prelude {

@@ -1,10 +1,10 @@
-//! What has the name of an item of ours, and is legal beside it.
+//! Items with the names of generated items, which are legal next to them.
 
 #![allow(non_snake_case, reason = "functions with the names of workflows")]
 
 use adk::prelude::*;
 
-/// Macros have names of their own.
+/// Macros have their own namespace.
 mod macros {
     macro_rules! grade {
         () => {};
@@ -15,7 +15,7 @@ mod macros {
     pub(crate) use {Reviewing, grade};
 }
 
-/// Functions, in a module that is found by a glob.
+/// Functions, in a module that a glob import finds.
 mod others {
     pub const TEXT: &str = "text";
     pub struct Shadowed;
@@ -24,7 +24,7 @@ mod others {
     pub fn Judging() {}
 }
 
-/// What is imported, and is a macro or a function alone.
+/// Imports that are only a macro or a function.
 mod imported {
     use super::macros::grade;
     use super::macros::{self as of_macros, Reviewing};
@@ -65,7 +65,7 @@ mod imported {
     }
 }
 
-/// What is found by a glob.
+/// Items that a glob import finds.
 mod shadowed {
     use super::others::*;
     use adk::prelude::*;
@@ -129,7 +129,7 @@ mod beside {
     }
 }
 
-/// In a block of their own.
+/// Items in a block.
 fn blocks() -> u8 {
     struct Inner;
     fn count() {}
@@ -148,7 +148,7 @@ fn blocks() -> u8 {
     beside::all()
 }
 
-/// What macros put into modules and blocks of their own.
+/// Items that macros put into modules and blocks.
 mod made {
     use adk::prelude::*;
 
@@ -180,7 +180,7 @@ mod made {
             mod third {
                 use adk::prelude::*;
                 workflow! {
-                    /// Is named as the function is in another module.
+                    /// Has the name of a function in another module.
                     pub(super) $name(text: String) -> grade: usize { super::second::$name as counting }
                 }
             }

@@ -1,11 +1,11 @@
-//! Values whose type is that of their key, and texts of any kind for a `String`.
+//! Values with the type of their key, and texts of any type for a `String`.
 
 use adk::prelude::*;
 
 const PLAIN: &str = "plain";
 
 workflow! {
-    /// A type that the value leaves open is that of the key.
+    /// The key decides a type that the value leaves open.
     Open(topic: String = "frogs".into(), words: u32 = "3".parse().unwrap_or_default(), all: Vec<String> = Vec::new()) {
         let tone: String = Default::default();
         let start: String = "7".parse().unwrap_or_default();
@@ -22,7 +22,7 @@ workflow! {
 }
 
 workflow! {
-    /// What becomes a `String` is one.
+    /// Any value that converts into a `String` is allowed.
     Texts(topic: String = PLAIN, letter: String = 'a') {
         let tone: String = PLAIN.trim();
         let copied: String = &String::from(PLAIN);

@@ -1,4 +1,4 @@
-//! The root says which crate is called `adk`.
+//! The crate root defines the crate that is called `adk`.
 
 extern crate agents as adk;
 

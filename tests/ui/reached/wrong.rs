@@ -1,4 +1,4 @@
-//! No dependency is the facade: one message for the attributes, and one for each call, whose types others use.
+//! No dependency is the facade: one message for the attributes, and one for each macro call.
 
 use agents::facade::{agent, data, llm, tool, workflow};
 
@@ -17,7 +17,7 @@ pub fn length(page: &Page) -> usize {
     page.text.len()
 }
 
-/// Looks it up.
+/// Looks up a word.
 #[tool]
 pub fn look_up(#[default(3)] pages: u32) -> Option<Page> {
     (pages > 0).then(|| Page { text: String::new(), pages })

@@ -1,4 +1,4 @@
-//! Another type of the same name, in the same place of another crate of the same name.
+//! A type with the same name at the same place of another crate with the same name.
 
 use adk::prelude::*;
 

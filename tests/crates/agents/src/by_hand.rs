@@ -1,4 +1,4 @@
-//! Implementations of `Agent` and `Tool` by hand.
+//! Implementations of `Agent` and `Tool` that are written by hand.
 
 use crate::data::Severity;
 use adk::model::ToolDeclaration;
@@ -7,7 +7,7 @@ use adk::{
     json,
 };
 
-/// An agent whose name as a step is `user`; reads and writes nothing.
+/// An agent whose name as a step is `user`. It reads and writes nothing.
 #[derive(Debug, Default)]
 pub struct User;
 
@@ -19,7 +19,8 @@ impl Agent for User {
     }
 }
 
-/// Reads `severity: Severity` and, if it is there, `tone: String`; writes `severities: Vec<Severity>`.
+/// Reads `severity: Severity` and, if it exists, `tone: String`; writes `severities:
+/// Vec<Severity>`.
 #[derive(Debug, Default)]
 pub struct Escalator;
 
@@ -34,7 +35,7 @@ impl Agent for Escalator {
     }
 }
 
-/// A tool with a name that the runtime gives to a tool of its own.
+/// A tool with the name of a tool of the runtime.
 #[derive(Debug)]
 pub struct Handover(ToolDeclaration);
 

@@ -1,20 +1,20 @@
 //! Types of keys, and numbers for limits.
 
-/// How bad it is.
+/// The severity.
 #[adk::data]
 #[derive(Copy, PartialEq)]
 pub enum Severity {
-    /// Somebody has to get up.
+    /// A person must act at once.
     High,
-    /// It can wait.
+    /// The ticket can wait.
     Low,
 }
 
-/// A type of another crate that is not data: it has no form in JSON and no schema.
+/// A type of another crate that is not data: it has no JSON form and no schema.
 #[derive(Debug, Default)]
 pub struct Opaque;
 
-/// No round at all.
+/// Zero rounds.
 pub const NO_ROUNDS: u32 = 0;
 
 /// A number of rounds.

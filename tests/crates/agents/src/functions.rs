@@ -14,7 +14,7 @@ pub fn good_enough(score: f64) -> Flow {
     Flow::exit_if(score > 0.5)
 }
 
-/// Reads `score: f64`, may end the loop of the name `outer`.
+/// Reads `score: f64`, may end the loop with the name `outer`.
 #[agent(exits(outer))]
 pub fn give_up(score: f64) -> Flow {
     if score < 0.1 { Flow::ExitTo("outer".into()) } else { Flow::Continue }
@@ -38,7 +38,7 @@ pub fn approver() -> bool {
     true
 }
 
-/// Writes `draft: String` perhaps.
+/// Writes `draft: String` on some paths.
 #[agent(writes = draft)]
 pub fn finder() -> Option<String> {
     None

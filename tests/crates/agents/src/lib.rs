@@ -1,11 +1,11 @@
 //! Agents, tools and workflows of another crate, for the cases that show a check across crates.
 //!
-//! Everything here is right by itself; what a case makes of it is not. One module per kind of thing, one line of
-//! documentation that says what is read and written.
+//! Each item is correct by itself; a case makes the mistake. There is one module per kind of item,
+//! and a line of documentation names the keys that are read and written.
 
-/// The facade, for those who do not depend on it.
+/// The facade, for crates that do not depend on it.
 pub use adk as facade;
-/// With it this crate can be called `adk`.
+/// This item lets other crates call this crate `adk`.
 pub use adk::__private;
 
 pub mod by_hand;

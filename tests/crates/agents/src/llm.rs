@@ -1,4 +1,4 @@
-//! Agents that ask a model.
+//! Agents that call a model.
 
 adk::llm::agent! {
     /// Reads `topic`, writes `draft: String`.
@@ -13,23 +13,23 @@ adk::llm::agent! {
         tools: [crate::tools::stop],
     }
 
-    /// Reads `draft`, writes it: `draft: String`.
+    /// Reads `draft`, writes the same key: `draft: String`.
     pub polisher -> draft: String { instruction: "Polish {draft}." }
 
-    /// Reads `draft` and `tone`, by a prompt that is a const.
+    /// Reads `draft` and `tone`, with a prompt that is a const.
     pub reviewer { instruction: crate::prompts::REVIEW }
 
-    /// Reads `draft` if it is there, writes `summary: String`.
+    /// Reads `draft` if it exists, writes `summary: String`.
     pub summarizer -> summary: String { instruction: "Summarize {draft?}." }
 
-    /// Reads nothing, writes nothing, waits until a person agrees.
+    /// Reads nothing, writes nothing, waits for the consent of a person.
     pub publisher { instruction: "Publish it.", tools: [crate::tools::publish] }
 
     /// Writes `severity: Severity`.
     pub triage -> severity: crate::data::Severity { instruction: "How bad is it?" }
 }
 
-/// Another `critic`, with the key of its own.
+/// Another `critic`, with its own key.
 pub mod second {
     adk::llm::agent! {
         /// Reads `draft`, writes `opinion: String`.

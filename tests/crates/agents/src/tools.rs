@@ -14,11 +14,11 @@ pub fn search(query: String) -> String {
     query
 }
 
-/// Publishes, once a person agrees.
+/// Publishes after a person agrees.
 #[tool(confirm)]
 pub fn publish() {}
 
-/// Another tool of the name `search`.
+/// Another tool with the name `search`.
 pub mod archive {
     use adk::tool;
 
@@ -29,7 +29,7 @@ pub mod archive {
     }
 }
 
-/// What sends mail.
+/// A mail client.
 #[derive(Debug, Default)]
 pub struct Mailer {
     /// Whether it works.

@@ -1,9 +1,10 @@
-//! Workflows, to be used as steps.
+//! Workflows for use as steps.
 
 use adk::workflow;
 
 workflow! {
-    /// Reads `topic`, writes `draft: String`; an agent `writer` and a block `drafting_loop` stand in it.
+    /// Reads `topic`, writes `draft: String`; contains an agent `writer` and a block
+    /// `drafting_loop`.
     pub Drafting(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}." }
 

@@ -1,8 +1,8 @@
-//! Agents, tools and data, in any guise.
+//! Agents, tools and data in all forms.
 
 use adk::{Context as Cx, Flow, ToolContext as ToolCx};
 
-/// A type of the user's own that is called like ours.
+/// A type of the user with the name of an internal type of adk.
 #[adk::data]
 #[derive(Copy, PartialEq)]
 pub struct Probe {
@@ -10,10 +10,10 @@ pub struct Probe {
     pub value: u8,
 }
 
-/// What adk calls a flow.
+/// An alias of adk's flow.
 pub type Verdict = Result<(Option<Probe>, Flow), String>;
 
-/// Reads and writes by alias.
+/// Reads and writes keys with aliased types.
 ///
 /// # Errors
 /// Never.
@@ -22,32 +22,32 @@ pub fn call(probe: Option<&Probe>) -> Verdict {
     Ok((probe.copied(), Flow::Continue))
 }
 
-/// Named like a local of ours, with a raw name and a lifetime.
+/// An agent with the name of an internal local, a raw name and a lifetime.
 #[adk::agent(writes = user:type)]
 pub async fn r#match<'a>(cx: &mut Cx, r#type: &'a str) -> adk::Result<std::borrow::Cow<'a, str>> {
     let _ = cx.iteration();
     Ok(r#type.into())
 }
 
-/// It may be gone.
+/// A function that `cfg` removes.
 #[adk::agent]
 #[cfg(any())]
 pub fn gone(what: NotThere) {}
 
-/// It is old.
+/// A deprecated tool.
 #[adk::agent]
 #[deprecated]
 pub fn old() {}
 
 mod inner {
-    /// Only its parent sees it.
+    /// Visible only to the parent module.
     #[adk::tool]
     pub(super) fn args(self_: bool) -> bool {
         self_
     }
 }
 
-/// Looks it up.
+/// Looks up a word.
 #[adk::tool(blocking)]
 pub fn declaration(
     _: &ToolCx,
@@ -63,7 +63,7 @@ pub fn declaration(
 
 #[test]
 fn they_keep_their_names() {
-    /// Inside of a function.
+    /// An agent inside a function.
     #[adk::tool]
     fn local() {}
 
@@ -75,14 +75,14 @@ fn they_keep_their_names() {
 }
 
 adk::llm::agent! {
-    /// Criticises as it was done before.
+    /// Criticises in the old form.
     #[deprecated(note = "use another")]
     #[must_use]
     pub old_critic -> criticism: String { instruction: "Criticise {question}" }
 }
 
 adk::workflow! {
-    /// Answers as it was done before.
+    /// Answers in the old form.
     #[deprecated]
     #[must_use]
     #[allow(deprecated)]

@@ -1,23 +1,23 @@
-//! Blocks of every kind, with and without names, in each other.
+//! Blocks of every kind, named and unnamed, nested.
 
 use adk::prelude::*;
 
-/// How urgent it is.
+/// The urgency.
 #[adk::data]
 #[derive(Copy, PartialEq)]
 pub enum Severity {
-    /// At once.
+    /// Handle it at once.
     High {
         /// Minutes.
         within: u8,
     },
     /// Today.
     Medium(bool),
-    /// Some day.
+    /// No deadline.
     Low,
 }
 
-/// The most rounds.
+/// The maximum number of rounds.
 pub const MOST: u8 = 4;
 
 /// Ends a loop.
@@ -32,14 +32,14 @@ pub fn give_up(draft: &str) -> Flow {
     if draft.is_empty() { Flow::ExitTo("outer".into()) } else { Flow::Continue }
 }
 
-/// Grades it and may end a loop.
+/// Grades the draft and may end a loop.
 #[agent(writes = approved)]
 pub async fn judge(draft: &str) -> Result<(bool, Flow)> {
     Ok((draft.len() > 10, Flow::Continue))
 }
 
 workflow! {
-    /// Blocks in both brackets.
+    /// Has blocks in both kinds of brackets.
     pub Blocks(topic: String, words: Vec<String>, tables: Vec<Vec<u8>>, count: i64, maybe: Option<u8>) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}: {draft?}." }
         agent critic -> criticism: String { instruction: "Review {draft}." }
@@ -48,7 +48,7 @@ workflow! {
         agent reader -> sum: String { instruction: "Read {notes}, {note}." }
         state user:tier: u8;
 
-        /// Documented, as every named block may be.
+        /// A documented block; every named block may have documentation.
         refinement: loop(max = MOST) <
             writer;
             critic;
@@ -80,13 +80,13 @@ workflow! {
 }
 
 workflow! {
-    /// Lists in lists in lists in lists.
+    /// Has nested lists in four levels.
     pub Deep(tables: Vec<Vec<Vec<Vec<String>>>>) -> approved: Vec<Vec<Vec<Vec<bool>>>> {
         each a in tables < each b in a < each c in b < each draft in c < judge_only > > > >
     }
 }
 
-/// Grades it.
+/// Grades the draft.
 #[agent(writes = approved)]
 pub fn judge_only(draft: &str) -> bool {
     draft.len() > 10

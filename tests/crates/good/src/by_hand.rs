@@ -1,18 +1,18 @@
-//! Agents that are written by hand and say their keys by an attribute, and persons who are asked.
+//! Agents by hand that declare their keys with an attribute, and questions to persons.
 
 use adk::prelude::*;
 use adk::{AgentMeta, KeySpec};
 use std::time::Duration;
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 #[derive(PartialEq)]
 pub enum Decision {
-    /// As it is.
+    /// Publish the draft unchanged.
     Publish,
-    /// Not so.
+    /// Do not publish the draft.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
 }
@@ -20,7 +20,7 @@ pub enum Decision {
 /// Counts words.
 #[derive(Debug, Default)]
 pub struct Counter {
-    /// It counts no less.
+    /// The minimum count.
     pub least: usize,
 }
 
@@ -36,7 +36,7 @@ impl Agent for Counter {
     }
 }
 
-/// Keeps what it is given, of whatever type, and may end a loop.
+/// Keeps a value of any type, and may end a loop.
 #[derive(Debug, Default)]
 pub struct Keeper<T>(std::marker::PhantomData<fn() -> T>);
 
@@ -54,10 +54,10 @@ where
     }
 }
 
-/// A step is a path without generic arguments.
+/// A path of a step has no generic arguments, so an alias names the type.
 pub type KeptWords = Keeper<usize>;
 
-/// Says its keys itself, as they are spelled.
+/// Declares its keys itself, with their types as spelled.
 #[derive(Debug, Default)]
 pub struct Spelled;
 
@@ -69,7 +69,7 @@ impl Agent for Spelled {
     }
 }
 
-/// Does what the editor says.
+/// Applies the decision of the editor.
 #[agent(writes = draft)]
 fn revise(draft: &str, decision: &Decision) -> String {
     match decision {
@@ -81,7 +81,7 @@ fn revise(draft: &str, decision: &Decision) -> String {
 const WEEK: Duration = Duration::from_hours(7 * 24);
 
 workflow! {
-    /// Persons in every kind of block.
+    /// Asks persons in every kind of block.
     pub Asking(draft: String, topics: Vec<String>) -> (decision: Decision, kept: Vec<usize>, fit: Vec<bool>) {
         let kept: Vec<usize> = Vec::new();
 
@@ -104,7 +104,7 @@ workflow! {
 }
 
 workflow! {
-    /// As a step, and under other keys.
+    /// Runs a workflow as a step, and with renamed keys.
     pub AskingAgain(essay: String, topics: Vec<String>) -> kept: Vec<usize> {
         Asking(draft = essay) as second -> (verdict, kept, fits);
         Counter(draft = essay) as recount -> (total, user:seen);
@@ -112,7 +112,7 @@ workflow! {
 }
 
 #[test]
-fn what_an_attribute_says_is_in_the_description() {
+fn the_keys_of_the_attribute_are_in_the_description() {
     let counter = AskingAgain::SPEC.find("recount").expect("a step");
     assert_eq!(counter.reads.iter().map(|key| key.name).collect::<Vec<_>>(), ["essay", "limit"]);
     assert_eq!(<Keeper<u8> as Agent>::META.writes[0].name, "kept");

@@ -1,10 +1,10 @@
-//! Functions in the place of prompts, callbacks, and agents as tools.
+//! Functions as prompts, callbacks, and agents as tools.
 
 use adk::model::{ModelRequest, ModelResponse};
 use adk::prelude::*;
 use adk::{FunctionCall, ReadonlyContext, Value};
 
-/// An instruction by hand.
+/// An instruction that is written by hand.
 #[must_use]
 #[expect(
     clippy::needless_pass_by_value,
@@ -38,16 +38,16 @@ fn refuses(_: &mut CallbackContext, _: &FunctionCall, _: &Error) -> Option<Value
     None
 }
 
-/// Looks a word up.
+/// Looks up a word.
 #[tool]
 pub fn look_up(word: String) -> usize {
     word.len()
 }
 
 workflow! {
-    /// Every field that holds code.
+    /// Has every field that holds code.
     pub Hooked(question: String) -> answer: String {
-        /// Reads.
+        /// Reads the text.
         agent reader { instruction: "Read.", max_turns: 2 }
         agent clerk -> answer: String {
             global_instruction: "Be brief.",
@@ -71,7 +71,7 @@ workflow! {
 }
 
 #[test]
-fn it_is_made() {
+fn the_workflow_can_be_built() {
     drop(Hooked::default());
     assert!(adk::check::faults(&Hooked::SPEC).is_empty());
 }

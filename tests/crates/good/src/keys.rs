@@ -4,13 +4,13 @@ use adk::Value;
 use adk::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
-/// A type of the user's.
+/// A type of the user.
 #[adk::data]
 #[derive(Default, PartialEq)]
 pub struct Plan {
-    /// What to do.
+    /// The tasks.
     pub steps: Vec<String>,
-    /// By whom, and until when.
+    /// The person in charge, and the deadline.
     pub who: HashMap<String, Option<u32>>,
 }
 
@@ -23,7 +23,7 @@ pub fn plan(topic: &str, first: &Plan) -> Plans {
     vec![first.clone(), Plan { steps: vec![topic.to_owned()], ..Plan::default() }]
 }
 
-/// Reads by reference, by slice, as any JSON, perhaps.
+/// Reads keys by reference, as a slice, as any JSON value, and optionally.
 #[agent]
 pub fn read(
     plans: &[Plan],
@@ -35,14 +35,14 @@ pub fn read(
     drop((plans.len(), pair, any.is_null(), nothing.is_none(), table));
 }
 
-/// Reads what may be null, by a key that is an `Option` itself or by one that is absent.
+/// Reads values that may be null: a key that is an `Option`, and a key that may be absent.
 #[agent(writes = found)]
 pub fn look(hint: Option<&str>, plan: Option<Plan>, count: Option<u8>) -> bool {
     hint.is_some() || plan.is_some() || count.is_some()
 }
 
 workflow! {
-    /// Keys that are an `Option`, of every writer.
+    /// Has keys that are an `Option`, of every writer.
     pub Hinted(hint: Option<String>, hints: Vec<Option<String>>) -> (found: bool, all: Vec<bool>) {
         let count: Option<u8> = None;
         let nothing: Option<Plan> = None;
@@ -56,7 +56,7 @@ workflow! {
 }
 
 workflow! {
-    /// As an input of a step.
+    /// Uses such a key as an input of a step.
     pub HintedInside(first: Option<String>, second: Option<String> = None) {
         look(hint = first) as first_look -> a;
         look(hint = second) as second_look -> b;
@@ -64,21 +64,21 @@ workflow! {
 }
 
 workflow! {
-    /// No input, no output, one step.
+    /// Has no input, no output and one step.
     pub Least() { agent speaker { instruction: "Say something." } speaker }
 }
 
 workflow! {
-    /// Nothing in the head.
+    /// Has an empty head.
     pub Bare { agent talker { instruction: "Say something." } talker }
 }
 
 workflow! {
-    /// Many inputs, each documented or not, with defaults of every kind.
+    /// Has many inputs, documented or not, with defaults of every kind.
     pub Many(
-        /// What it is about.
+        /// The topic.
         topic: String,
-        /// How.
+        /// The tone.
         tone: String = "plain",
         first: Plan = Plan::default(),
         pair: (u8, String) = (1, String::new()),
@@ -119,7 +119,7 @@ workflow! {
 }
 
 workflow! {
-    /// Outputs with prefixes, and one that is an input.
+    /// Has outputs with prefixes, and an output that is an input.
     pub Session(text: String) -> (user:text: String, app:seen: Plan) {
         agent keeper -> user:text: String { instruction: "Keep {text}." }
         agent seer -> app:seen: Plan { instruction: "Plan {user:text}." }

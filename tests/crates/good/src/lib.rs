@@ -1,4 +1,5 @@
-//! Good programs in every shape, under the lints that a careful user may have: what the macros write brings no warning.
+//! Correct programs of every form, under the lints of a careful user: the expansions of the macros
+//! cause no warnings.
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications)]
 #![deny(rust_2018_idioms, let_underscore_drop, single_use_lifetimes, clippy::all, clippy::pedantic)]
 #![forbid(unsafe_code)]

@@ -1,14 +1,14 @@
-//! Names that are keywords, that are written in other scripts, and that the expansion might use itself.
+//! Names that are keywords, that use other scripts, or that an expansion might use itself.
 
 use adk::prelude::*;
 
 workflow! {
-    /// Raw names, as agents, steps, blocks, keys and outputs.
+    /// Has raw names of agents, steps, blocks, keys and outputs.
     pub Raw(r#type: String, user:r#match: String = "m") -> (r#fn: String, r#in: Vec<String>) {
         let r#let: Vec<String> = vec![r#"a "raw" text"#.to_owned()];
         state r#state: Option<u8>;
 
-        /// Its name for events is a keyword.
+        /// The name in events is a keyword.
         agent r#loop -> r#fn: String { name: "loop", instruction: "Write about {type} and {user:match}." }
         agent r#async -> r#in: Vec<String> { instruction: "List {let}, {state?}." }
 
@@ -23,7 +23,7 @@ fn done(r#fn: &str) -> bool {
 }
 
 workflow! {
-    /// Letters of every script.
+    /// Has letters of many scripts.
     pub Überarbeitung(тема: String) -> черновик: String {
         let café: String = "☕";
 
@@ -36,7 +36,7 @@ workflow! {
 }
 
 workflow! {
-    /// What the expansion might call its own things.
+    /// Has names that an expansion might use for its own items.
     pub Agent(input: String, keys: u8, values: Vec<u8>, cx: String, value: String, step: String) -> output: String {
         let agent: String = "agent";
         let name: String = step_name();
@@ -57,32 +57,32 @@ fn step_name() -> String {
     "name".to_owned()
 }
 
-/// Types and traits that are called like those of the standard library.
+/// Types and traits with the names of items of the standard library.
 pub mod shadows {
-    /// No option.
+    /// An item that shadows the standard option.
     #[derive(Debug)]
     pub struct Option;
-    /// No result.
+    /// An item that shadows the standard result.
     #[derive(Debug)]
     pub struct Result;
-    /// No vector.
+    /// An item that shadows the standard vector.
     #[derive(Debug)]
     pub struct Vec;
-    /// No default.
+    /// An item that shadows the standard default.
     pub trait Default {}
-    /// No value.
+    /// A name that shadows a variant.
     #[allow(non_upper_case_globals)]
     pub const Some: u8 = 1;
-    /// No value.
+    /// A name that shadows a variant.
     #[allow(non_upper_case_globals)]
     pub const Ok: u8 = 1;
-    /// Not the crate.
+    /// A module that shadows the crate.
     pub mod core {}
-    /// Not the crate.
+    /// A module that shadows the crate.
     pub mod std {}
 
     adk::workflow! {
-        /// In spite of them.
+        /// Runs with these names in scope.
         pub Shadowed(topic: ::std::string::String) -> draft: ::std::string::String {
             let tone: ::std::string::String = "plain";
 
@@ -94,13 +94,13 @@ pub mod shadows {
         }
     }
 
-    /// Notes it.
+    /// Returns a note.
     #[adk::agent(writes = letters)]
     pub fn note(draft: &str) -> ::std::vec::Vec<::std::string::String> {
         ::std::vec![draft.to_owned()]
     }
 
-    /// Grades it.
+    /// Grades the letter.
     #[adk::agent(writes = grades)]
     pub async fn grade(letter: &str) -> ::std::option::Option<f64> {
         (letter == "a").then_some(0.5)
@@ -124,7 +124,7 @@ pub mod shadows {
 }
 
 #[test]
-fn names_are_written_as_they_are() {
+fn names_in_events_are_the_written_names() {
     let raw = Raw::default();
     drop((raw.r#loop, raw.r#async, raw.r#while, raw.r#for, raw.r#if));
     assert!(Raw::SPEC.find("while").is_some() && Raw::SPEC.find("loop").is_some());

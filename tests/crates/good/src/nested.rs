@@ -1,10 +1,10 @@
-//! Workflows in workflows, instances, other keys, agents that the caller supplies, transfer, bounds.
+//! Nested workflows, instances, renamed keys, agents of the caller, transfer, bounds.
 
 use adk::prelude::*;
 use adk::{AgentMeta, DynAgent};
 use std::sync::Arc;
 
-/// An agent by hand, of a type with parameters.
+/// An agent by hand whose type has parameters.
 #[derive(Debug, Default)]
 pub struct Wrapper<T, const N: usize>(pub T);
 
@@ -16,7 +16,7 @@ impl<T: Send + Sync, const N: usize> Agent for Wrapper<T, N> {
     }
 }
 
-/// Without a `Default`.
+/// An agent without a `Default`.
 #[derive(Debug)]
 pub struct Given(pub u8);
 
@@ -28,14 +28,14 @@ impl Agent for Given {
     }
 }
 
-/// Private agents in a public workflow, one of them with a name near to that of a declared one.
+/// Private agents in a public workflow. One of them has nearly the name of a declared agent.
 #[agent(writes = text)]
 fn writers(topic: &str) -> String {
     topic.to_owned()
 }
 
 workflow! {
-    /// A workflow to be used as a step.
+    /// A workflow for use as a step.
     pub Drafting(topic: String, tone: String = "plain") -> (draft: String, notes: Vec<String>) {
         agent writer -> draft: String { instruction: "Write about {topic}, {tone}." }
         agent noter -> notes: Vec<String> { instruction: "Note {draft}." }
@@ -46,7 +46,7 @@ workflow! {
 }
 
 workflow! {
-    /// The same one three times, in two levels.
+    /// Runs that workflow three times, on two levels.
     #[bounds(rounds = 8)]
     pub Twice(topic: String) -> draft: String {
         Drafting;
@@ -58,7 +58,7 @@ workflow! {
 }
 
 workflow! {
-    /// Another level.
+    /// Adds another level.
     Inner(text: String) -> summary: String {
         agent summarizer -> summary: String { instruction: "Summarize {text}." }
 
@@ -68,11 +68,11 @@ workflow! {
 }
 
 workflow! {
-    /// Agents of the caller.
+    /// Runs agents of the caller.
     pub Supplied(draft: String) -> score: f64 {
         agent wrapped: Wrapper<Vec<Option<u8>>, { 1 + 2 }>;
         agent given: Given;
-        /// What is known of it is said here.
+        /// The facts that are known about the agent.
         agent grader(draft: String, user:name: Option<String>) -> score: f64 as Arc<dyn DynAgent>;
         agent boxed() as Box<dyn DynAgent>;
 
@@ -84,7 +84,7 @@ workflow! {
 }
 
 workflow! {
-    /// Agents that hand over to others.
+    /// Runs agents that hand over to each other.
     #[bounds(model_calls = 2 * (3 + 1), rounds = 0)]
     pub Support(question: String) -> answer: String {
         agent clerk -> answer: String {
@@ -113,7 +113,7 @@ workflow! {
 }
 
 #[test]
-fn they_are_made() {
+fn the_workflows_can_be_built() {
     drop((Twice::default(), Support::default()));
     let grader: Arc<dyn DynAgent> = Arc::new(Given(1));
     assert!(Supplied::new(Wrapper(Vec::new()), Given(1), grader, Box::new(Given(2))).is_err());

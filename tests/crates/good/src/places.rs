@@ -1,11 +1,11 @@
-//! Where macros may stand: in functions, in modules of any visibility, in macros of the user's own.
+//! The places of macro calls: functions, modules of any visibility, macros of the user.
 
 use adk::prelude::*;
 
 mod private {
     pub(in crate::places) mod deeper {
         adk::llm::agent! {
-            /// Seen by its grandparent.
+            /// Visible to the grandparent module.
             pub(in crate::places) critic -> criticism: String { instruction: "Review {draft}." }
             pub(super) parent -> secret: String { instruction: "Think." }
             alone { instruction: "Think alone." }
@@ -27,7 +27,7 @@ mod private {
 }
 
 workflow! {
-    /// Private agents, of a module that is as private.
+    /// Runs private agents of a private module.
     pub Seen(draft: String) {
         private::deeper::critic;
     }
@@ -40,7 +40,7 @@ workflow! {
     }
 }
 
-/// A workflow in a function.
+/// Defines a workflow in a function.
 #[must_use]
 pub fn in_a_function() -> usize {
     #[agent(writes = score)]
@@ -74,16 +74,16 @@ macro_rules! writing {
     };
 }
 
-/// A pattern.
+/// Has a pattern.
 pub const NONE: u64 = 0;
 
 writing! {
-    /// Made by a macro of the user's.
+    /// Is defined by a macro of the user.
     pub Made, number: u64, author, "Write about {number}.", 1 + 2
 }
 
 #[test]
-fn they_can_be_made() {
+fn the_workflows_can_be_built() {
     drop((Seen::default(), Inside::default(), Made::default(), private::Deeper::default()));
     assert_eq!(in_a_function(), 4);
 }

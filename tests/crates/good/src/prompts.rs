@@ -1,16 +1,16 @@
-//! Prompts wherever they may be, and every field.
+//! Prompts in every place, and every field.
 
 use adk::prelude::*;
 use std::time::Duration;
 
 const WRITER: &str = concat!("Write it: {topic}", "; {user:language?}, {", "tone", "}");
 
-/// A place for prompts.
+/// A type with prompts.
 #[derive(Debug)]
 pub struct Prompts;
 
 impl Prompts {
-    /// As an associated const.
+    /// A prompt as an associated const.
     pub const EDITOR: &'static str = "Edit {draft}.";
 }
 
@@ -25,7 +25,7 @@ pub fn search(query: &str, #[default(3)] most: u32) -> Vec<String> {
 }
 
 workflow! {
-    /// Prompts as literals of each kind, files, consts and expressions of consts.
+    /// Has prompts as literals of each kind, files, consts and expressions of consts.
     pub Written(topic: String, tone: String) -> draft: String {
         agent plain -> draft: String { instruction: "Write about {topic}.\n\tSecond line: {tone} \u{1F600} \\{not} {{tone}}" }
         agent raw -> draft: String { instruction: r#"Write "{topic}" {}"#, model: "gemini-2.5-flash" }
@@ -35,7 +35,7 @@ workflow! {
         agent of_call -> criticism: String { instruction: chosen(true) }
         agent of_block -> criticism: String { instruction: { const REVIEW: &str = "Review {draft}."; REVIEW } }
         agent of_nothing -> draft: String { }
-        /// Every field.
+        /// Has every field.
         ///
         /// - a list
         /// - in the documentation
@@ -66,7 +66,7 @@ workflow! {
     }
 }
 
-/// Searches once more.
+/// Searches again.
 #[tool(name = "search-again", blocking, long_running)]
 pub fn search_again() -> Option<String> {
     None

@@ -1,18 +1,18 @@
 //! Brackets of every form, and one name per line of the struct.
 use adk::prelude::*;
 
-/// Agents in a module of their own.
+/// Agents in their own module.
 pub mod agents {
     adk::llm::agent! {
         /// Reviews.
         pub critic -> criticism: String { instruction: "Review." }
-        /// Writes, with the word that may be left out.
+        /// Writes, with an optional word left out.
         pub agent writer -> draft: String { instruction: "Write." }
     }
 }
 
 workflow! {
-    /// Every form.
+    /// Has every form.
     pub Shapes() -> draft: String {
         agents::writer as r#type;
         < < agents::critic >>

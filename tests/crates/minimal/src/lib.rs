@@ -1,4 +1,4 @@
-//! The expansion of every macro refers to `adk-workflow` alone, and to nothing that a lint complains about.
+//! The expansion of every macro refers only to `adk-workflow`, and causes no warnings of a lint.
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications)]
 #![deny(rust_2018_idioms, let_underscore_drop, single_use_lifetimes, clippy::all, clippy::pedantic)]
 #![forbid(unsafe_code)]
@@ -7,7 +7,7 @@ use adk::prelude::*;
 
 const WRITER: &str = concat!("Write it: {plan}", "; {user:language?}");
 
-/// Agents in a module of their own.
+/// Agents in their own module.
 pub mod agents {
     adk::llm::agent! {
         /// Reviews the draft.
@@ -20,7 +20,7 @@ pub mod agents {
 workflow! {
     /// Drafts a story in two steps.
     pub Drafting(topic: String, tone: String = "plain") -> draft: String {
-        /// Plans it.
+        /// Plans the story.
         agent outline -> plan: String { instruction: include_str!("prompt.md"), timeout: "30s" }
         agent writer -> draft: String { instruction: WRITER, retry: 1, max_turns: 3 }
 
@@ -32,7 +32,7 @@ workflow! {
 workflow! {
     /// Drafts a story, then refines it.
     pub Story(
-        /// What it is about.
+        /// The topic.
         topic: String,
         rounds: Vec<u32>,
     ) -> (draft: String, criticism: String) {
@@ -48,7 +48,7 @@ workflow! {
     }
 }
 
-// Not public, and nobody reads its fields.
+// The type is private, and its fields are never read.
 workflow! {
     Small() {
         agent one { instruction: "Say something." }
@@ -56,7 +56,7 @@ workflow! {
     }
 }
 
-/// Makes them.
+/// Builds the values.
 #[must_use]
 pub fn make() -> (Drafting, Story, DraftingInput, StoryInput) {
     drop(Small::default());

@@ -1,7 +1,7 @@
-//! Nothing of the prelude is in scope.
+//! Macro calls in a crate without the prelude.
 #![no_implicit_prelude]
 
-// The derive of schemars asks for these.
+// The derive of schemars needs these imports.
 use ::std::convert::{From as _, Into as _};
 
 use ::adk::{agent, data, tool, workflow, Flow};
@@ -24,13 +24,13 @@ pub enum Decision {
 /// Data.
 #[data]
 pub struct Draft {
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// What is said of it.
+    /// The comments.
     pub notes: Vec<String>,
 }
 
-/// Looks it up.
+/// Looks up a word.
 #[tool(writes(found: u8))]
 pub async fn look_up(
     cx: &mut ::adk::ToolContext,
@@ -85,9 +85,9 @@ fn before(_: &mut ::adk::callback::CallbackContext) -> Option<::adk::Content> {
 }
 
 workflow! {
-    /// Everything.
+    /// Uses everything.
     pub Work(
-        /// What it is about.
+        /// The topic.
         topic: String,
         tone: String = "kind",
         drafts: Vec<Draft> = ::std::vec::Vec::new(),

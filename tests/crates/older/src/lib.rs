@@ -1,4 +1,4 @@
-//! What the edition, the prelude and the names around a macro call have no part in.
+//! Macro calls do not depend on the edition, the prelude and the names around them.
 #![deny(warnings, missing_docs)]
 
 pub mod bare;

@@ -1,4 +1,4 @@
-//! `gen`, a keyword of edition 2024, as a name of everything that has one.
+//! `gen`, a keyword of edition 2024, as the name of all items that have a name.
 
 use adk::prelude::*;
 
@@ -23,7 +23,7 @@ pub mod paths {
         }
     }
 
-    /// Agents that ask a model.
+    /// Agents that call a model.
     pub mod llm {
         adk::llm::agent! {
             /// Generates.
@@ -53,7 +53,7 @@ pub enum Kind {
 }
 
 workflow! {
-    /// The agent, the block and the keys are called so.
+    /// The agent, the block and the keys have this name.
     pub Declared(gen: String) -> gen: String {
         agent gen -> gen: String { instruction: "{gen}" }
 
@@ -62,7 +62,7 @@ workflow! {
 }
 
 workflow! {
-    /// The block.
+    /// The block has this name.
     pub Blocks(topic: String) -> out: String {
         agent writer -> out: String { instruction: "{topic}" }
 
@@ -71,7 +71,7 @@ workflow! {
 }
 
 workflow! {
-    /// The keys of several outputs.
+    /// The keys of several outputs have this name.
     pub Several(seeds: Vec<String>) -> (gen: u8, texts: Vec<String>) {
         state user:seed: u8;
         agent writer -> texts: String { instruction: "{word}" }
@@ -82,7 +82,7 @@ workflow! {
 }
 
 workflow! {
-    /// What `let` declares.
+    /// A `let` has this name.
     pub Keys(topics: Vec<String>) {
         let gen: bool = false;
         agent writer { instruction: "{topics} {gen}" }
@@ -92,7 +92,7 @@ workflow! {
 }
 
 workflow! {
-    /// The item of `each`.
+    /// The item of an `each` has this name.
     pub Items(topics: Vec<String>) {
         agent writer { instruction: "{gen}" }
 
@@ -101,7 +101,7 @@ workflow! {
 }
 
 workflow! {
-    /// Paths, also by other names, and what is answered from outside.
+    /// Paths, aliases and an `await` have this name.
     pub Placed(seed: u8) -> gen: u8 {
         state user:seed: u8;
         paths::agents::gen;
@@ -112,7 +112,7 @@ workflow! {
 }
 
 workflow! {
-    /// The binding of a `match`.
+    /// The binding of a `match` has this name.
     pub Matched(kind: Kind) -> out: String {
         agent writer -> out: String { instruction: "Many." }
         agent other -> out: String { instruction: "Other." }
@@ -125,7 +125,7 @@ workflow! {
 }
 
 workflow! {
-    /// An instance, a question and the end of a loop.
+    /// An instance, a question and the end of a loop have this name.
     pub Others(topic: String, seed: u8) {
         /// Generates.
         agent gen { instruction: "{topic}" }
@@ -143,7 +143,7 @@ workflow! {
 }
 
 workflow! {
-    /// The end of a loop of that name.
+    /// The ended loop has this name.
     pub Ends(topic: String) {
         agent writer { instruction: "{topic}" }
 
@@ -152,7 +152,7 @@ workflow! {
 }
 
 workflow! {
-    /// An instance of that name.
+    /// An instance has this name.
     pub Instances(topic: String) {
         agent writer { instruction: "{topic}" }
 
@@ -160,7 +160,7 @@ workflow! {
     }
 }
 
-/// The fields.
+/// The fields have this name.
 #[must_use]
 pub fn make() -> (Declared, BlocksInput, SeveralInput, Placed) {
     let mut declared = Declared::default();

@@ -1,4 +1,4 @@
-//! The names of the prelude, and those of crates, are the user's own.
+//! The user defines the names of the prelude and of crates.
 #![allow(dead_code, reason = "what they are does not matter")]
 
 use adk::{agent, data, tool, workflow};
@@ -68,13 +68,13 @@ pub enum Decision {
 /// Data.
 #[data]
 pub struct Draft {
-    /// Its text.
+    /// The text.
     pub text: Text,
-    /// What is said of it.
+    /// The comments.
     pub notes: std::vec::Vec<Text>,
 }
 
-/// Looks it up.
+/// Looks up a word.
 #[tool(writes(found: u8))]
 pub async fn look_up(
     cx: &mut ::adk::ToolContext,
@@ -129,9 +129,9 @@ fn before(_: &mut ::adk::callback::CallbackContext) -> std::option::Option<::adk
 }
 
 workflow! {
-    /// Everything.
+    /// Uses everything.
     pub Work(
-        /// What it is about.
+        /// The topic.
         topic: Text,
         tone: Text = std::convert::Into::into("kind"),
         drafts: std::vec::Vec<Draft> = ::std::vec::Vec::new(),

@@ -1,4 +1,4 @@
-//! `agents = { package = "adk-workflow" }`: the macros find the name under which the user knows the crate.
+//! `agents = { package = "adk-workflow" }`: the macros find the crate under the user's name.
 #![deny(warnings, missing_docs)]
 
 use agents::prelude::*;

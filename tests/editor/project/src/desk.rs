@@ -1,13 +1,13 @@
-//! The help desk: a workflow with branches, elements, instances of other keys and transfers.
+//! The help desk: a workflow with branches, elements, instances with renamed keys, and transfers.
 
 use adk::prelude::*;
 
-/// How much haste is needed.
+/// The urgency.
 #[adk::data]
 pub enum Severity {
-    /// Somebody has to get up.
+    /// A person must act at once.
     High,
-    /// It can wait.
+    /// The ticket can wait.
     Low,
 }
 
@@ -17,7 +17,7 @@ workflow! {
         /// Judges the ticket.
         agent triage -> severity: Severity { instruction: "How bad is it? {ticket}" }
 
-        /// Lists what is asked.
+        /// Lists the questions.
         agent splitter -> questions: Vec<String> { instruction: "List the questions of {ticket}." }
 
         /// Answers one question.

@@ -1,4 +1,4 @@
-//! Workflows over the agents of this crate and of another one.
+//! Workflows over the agents of this crate and of another crate.
 #![deny(warnings, missing_docs)]
 
 pub mod desk;
@@ -7,16 +7,16 @@ pub mod steps;
 use adk::prelude::*;
 use critics::count_words;
 
-/// The most rounds.
+/// The maximum number of rounds.
 pub const ROUNDS: u32 = 3;
 
-/// How the writer is asked.
+/// The prompt of the writer.
 pub const WRITER: &str = "Write about {topic} for {audience}.";
 
-/// Who is going to read it.
+/// The readers.
 #[adk::data]
 pub struct Audience {
-    /// What they know already.
+    /// Their knowledge.
     pub level: String,
 }
 
@@ -39,7 +39,7 @@ workflow! {
         /// Finds a title.
         agent titler -> title: String { instruction: "Find a title for {draft}." }
 
-        /// Somebody who has to agree.
+        /// A person who must agree.
         agent owner: steps::Owner;
 
         writer;
@@ -56,12 +56,12 @@ workflow! {
     }
 }
 
-/// Calls what are steps as functions.
+/// Calls agents as functions.
 pub fn count(draft: &str) -> usize {
     steps::trim(draft).len() + count_words(draft)
 }
 
-/// Makes one, with a cooler writer.
+/// Builds an article, with another temperature of the writer.
 pub fn make() -> Article {
     let mut article = Article::new(steps::Owner);
     article.writer.set_temperature(0.2);

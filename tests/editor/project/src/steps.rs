@@ -1,14 +1,14 @@
-//! Agents and tools in a module of their own.
+//! Agents and tools in their own module.
 
 use adk::prelude::*;
 
-/// Takes the blanks off both ends of the draft.
+/// Removes the blanks at both ends of the draft.
 #[agent(writes = draft)]
 pub fn trim(draft: &str) -> String {
     draft.trim().to_owned()
 }
 
-/// Says what day it is.
+/// Returns the current day.
 #[tool]
 pub fn today() -> &'static str {
     "Monday"
@@ -25,7 +25,7 @@ impl Agent for Owner {
     }
 }
 
-/// Wakes somebody up.
+/// Calls a person.
 #[agent]
 pub fn page(ticket: &str) {
     eprintln!("{ticket}");

@@ -1,6 +1,6 @@
-//! What comes from models as arguments.
+//! Arguments that come from models.
 
-use super::{call, everything, refused, weather};
+use super::{call, call_error, everything, weather};
 use adk::tool::ToolErrorKind;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ async fn all_kinds_of_arguments_are_read() {
 }
 
 #[tokio::test]
-async fn an_argument_that_cannot_be_used_is_named() {
+async fn an_invalid_argument_is_named() {
     let tool = everything::default();
     let with = |name: &str, value: Value| {
         let mut all = all();
@@ -96,15 +96,18 @@ async fn an_argument_that_cannot_be_used_is_named() {
         ("place", Value::Null, "argument `place`: expected an object with `lat`, `lon`, got null"),
     ];
     for (name, value, expected) in cases {
-        assert_eq!(refused(&tool, with(name, value)).await, expected);
+        assert_eq!(call_error(&tool, with(name, value)).await, expected);
     }
     let tool = weather::default();
-    assert_eq!(refused(&tool, json!({})).await, "argument `city` is missing: expected a string");
+    assert_eq!(call_error(&tool, json!({})).await, "argument `city` is missing: expected a string");
     let with = json!({ "city": "Bern", "days": "three" });
     assert_eq!(
-        refused(&tool, with).await,
+        call_error(&tool, with).await,
         r#"argument `days`: expected an integer (u8), got the string "three""#
     );
     let with = json!({ "city": "Bern", "hours": -1 });
-    assert_eq!(refused(&tool, with).await, "argument `hours`: expected an integer (u32), got the number -1");
+    assert_eq!(
+        call_error(&tool, with).await,
+        "argument `hours`: expected an integer (u32), got the number -1"
+    );
 }

@@ -1,4 +1,4 @@
-//! What a call does.
+//! The effects of a call.
 
 use super::{Cx, attributes, call, decide, exit_loop, verdict};
 use adk::tool::ToolErrorKind;
@@ -6,7 +6,7 @@ use adk::{Flow, tool};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_flow_asks_for_the_end_of_the_loop() {
+async fn a_flow_requests_the_end_of_the_loop() {
     let (result, cx) = call(&decide::default(), json!({ "value": 0 })).await;
     assert_eq!(result.expect("a result"), Value::Null);
     assert!(!cx.actions.escalate && !cx.actions.skip_summarization);
@@ -45,7 +45,7 @@ fn ratio(#[default(f64::NAN)] by: f64) -> f64 {
 }
 
 #[tokio::test]
-async fn a_result_without_a_form_in_json_is_an_error() {
+async fn a_result_that_json_cannot_hold_is_an_error() {
     let error = call(&ratio::default(), json!({ "by": 0 })).await.0.expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Failed);
     let text =

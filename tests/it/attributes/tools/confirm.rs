@@ -1,4 +1,4 @@
-//! `#[tool(confirm = PREDICATE)]`: which calls a person is asked about.
+//! `#[tool(confirm = PREDICATE)]`: the calls that need a person's consent.
 
 use super::{Cx, args, call};
 use adk::tool::ToolErrorKind;
@@ -6,7 +6,7 @@ use adk::{DynTool, Tool as _, tool};
 use serde_json::{Value, json};
 
 mod limits {
-    /// The arguments of `pay`, in their order, without context and resource.
+    /// Takes the arguments of `pay` in their order, without the context and the resource.
     #[expect(clippy::needless_pass_by_value, reason = "it takes what the tool takes")]
     pub(super) fn over(
         amount: f64,
@@ -85,7 +85,7 @@ fn a_predicate_takes_the_arguments_as_the_tool_does() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_the_error_of_the_tool_and_asks_nobody() {
+async fn invalid_arguments_are_an_error_of_the_tool_and_need_no_consent() {
     for (tool, with) in [
         (&pay::default() as &dyn DynTool, json!({"to": "me", "tags": []})),
         (&pay::default(), json!({"amount": "much", "to": "me", "tags": []})),
@@ -101,7 +101,10 @@ async fn what_cannot_be_read_is_the_error_of_the_tool_and_asks_nobody() {
     let with = json!({"amount": 1, "to": "me", "tags": [], "times": 2});
     let paid = pay::default().call_dyn(args(&with), &mut cx).await.expect("paid");
     assert_eq!((paid, cx.actions.skip_summarization), (json!("2 me [] None 2 Monday"), true));
-    assert_eq!(call(&say::default(), json!({"text": "a", "other": "b"})).await.0.expect("said"), json!("ab"));
+    assert_eq!(
+        call(&say::default(), json!({"text": "a", "other": "b"})).await.0.expect("a text"),
+        json!("ab")
+    );
     assert_eq!(call(&read::default(), json!({"name": "a"})).await.0.expect("read"), Value::Null);
 }
 

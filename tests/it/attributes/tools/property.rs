@@ -1,4 +1,4 @@
-//! What a type writes is read back, whatever the value.
+//! The JSON that a type writes is read back to an equal value.
 
 use super::call;
 use super::types::{Any, Mixed, Place, Plain, Shape, Tree, Unit};
@@ -27,13 +27,13 @@ struct Everything {
     r#type: Option<u8>,
 }
 
-/// Gives back what it was given.
+/// Returns its arguments.
 #[tool]
 fn echo(all: Everything, #[default(Some(1))] perhaps: Option<i64>, nested: Option<Vec<Any>>) -> Value {
     json!({ "all": all, "perhaps": perhaps, "nested": nested })
 }
 
-/// Numbers without a pattern, the same in each run.
+/// Pseudo-random numbers, equal in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -98,7 +98,7 @@ impl Dice {
 }
 
 #[tokio::test]
-async fn what_a_type_writes_is_read() {
+async fn the_json_of_a_type_is_read_back() {
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     for _ in 0..500 {
         let nested = (dice.roll(2) == 1).then(|| vec![dice.any(), dice.any()]);

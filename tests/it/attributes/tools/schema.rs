@@ -1,4 +1,4 @@
-//! What models are told of arguments.
+//! The schemas of arguments that models receive.
 
 use super::{args, everything, schema, weather};
 use serde_json::json;
@@ -25,7 +25,7 @@ fn the_schema_of_plain_arguments() {
         "required": ["city"],
     });
     assert_eq!(schema(&weather::default()), expected);
-    // Equality of objects does not look at the order.
+    // Equality of JSON objects ignores the order of keys.
     let text = schema(&weather::default()).to_string();
     let places: Vec<_> = ["city", "days", "unit", "language", "hours"]
         .iter()
@@ -40,7 +40,7 @@ fn the_schema_of_all_kinds_of_types() {
     assert!(!schema.to_string().contains("$ref"), "{schema}");
     let place = json!({
         "type": "object",
-        "description": "Where it is.",
+        "description": "The position.",
         "properties": {
             "lat": { "type": "number", "format": "double", "description": "Degrees north,\nas a decimal." },
             "lon": { "type": "number", "format": "double" },
@@ -92,12 +92,12 @@ fn the_schema_of_all_kinds_of_types() {
                 { "type": "string", "const": "Nothing" },
                 {
                     "type": "object",
-                    "description": "So many.",
+                    "description": "This number of them.",
                     "properties": { "Some": byte },
                     "required": ["Some"],
                     "additionalProperties": false,
                 },
-                { "type": "string", "const": "All", "description": "All." },
+                { "type": "string", "const": "All", "description": "All of them." },
             ],
         },
         "table": { "type": "object", "additionalProperties": { "type": "integer", "format": "int32" } },

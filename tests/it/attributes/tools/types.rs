@@ -2,7 +2,7 @@
 
 use adk::data;
 
-/// Where it is.
+/// The position.
 #[data]
 #[derive(PartialEq)]
 pub(super) struct Place {
@@ -61,8 +61,8 @@ pub(super) struct Tree {
 #[derive(PartialEq)]
 pub(super) enum Mixed {
     Nothing,
-    /// So many.
+    /// This number of them.
     Some(u8),
-    /// All.
+    /// All of them.
     All,
 }

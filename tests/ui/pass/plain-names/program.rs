@@ -1,5 +1,6 @@
-// Each kind of what our macros make code of; the names of its own are none that a module around has.
-/// How bad.
+// One item for each kind of code that adk's macros generate; the names of the expansion clash with
+// no name of the enclosing module.
+/// The severity.
 #[data]
 #[derive(PartialEq)]
 pub enum Severity {
@@ -126,7 +127,7 @@ workflow! {
 
 const INSTRUCTION: &str = "Be long.";
 
-// What a run needs is there as well.
+// The items that a run needs.
 fn compare(first: WritingInput) -> (WritingInput, String) {
     let again = WritingInput::new("frogs");
     let same = again == first;

@@ -3,7 +3,7 @@
 
 use adk::prelude::*;
 
-/// How to review.
+/// The instruction of the reviewer.
 pub const REVIEW: &str = "Review the draft: {draft}";
 
 /// Counts the words of the draft.
@@ -18,7 +18,7 @@ pub fn long_enough(words: usize) -> Flow {
     Flow::exit_if(words > 100)
 }
 
-/// Looks a fact up in the archive.
+/// Looks up a fact in the archive.
 #[tool]
 pub fn archive(fact: String) -> String {
     format!("nothing is known about {fact}")
