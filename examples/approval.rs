@@ -182,7 +182,7 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
 /// Answers the oldest question, and resumes its run.
 async fn decide(runner: &Runner, decision: Decision) -> Result<()> {
     let waiting = runner.waiting().await?;
-    let Some(oldest) = waiting.first() else { return Err(Error::other("nobody waits for a decision")) };
+    let Some(oldest) = waiting.first() else { return Err(Error::other("no run waits for a decision")) };
     runner.answer(&oldest.id, decision).await?;
     // A process that watches may have resumed the run already.
     for run in runner.recover().await? {

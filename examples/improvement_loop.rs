@@ -21,7 +21,7 @@ const MODEL: &str = "gemini-2.5-flash";
 /// Analyzes and improves a text, three rounds of it.
 #[derive(Debug, Parser)]
 struct Args {
-    /// What to improve
+    /// The text to improve.
     text: Vec<String>,
 }
 

@@ -217,5 +217,5 @@ async fn a_run_does_not_wait_for_the_enclosing_run() {
     assert_eq!(session.run(&Inside::default(), "other").await.unwrap().output, "b");
     let error = session.run(&Inside::default(), "s").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SessionBusy, "{error}");
-    assert!(error.to_string().contains("give that a session of its own"), "{error}");
+    assert!(error.to_string().contains("give the inner run a session of its own"), "{error}");
 }

@@ -36,7 +36,7 @@ pub use compact::Compaction;
 pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
-pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
+pub use instruction::{AsyncInstruction, Fallible, Instruction, Instructs, Text};
 pub use tool_workflow::ToolWorkflow;
 
 pub(crate) use output::AgentOutput;

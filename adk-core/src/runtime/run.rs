@@ -71,7 +71,7 @@ pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored_key};
 pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
-pub(crate) use update::{CallPlace, CallStep, Caller, Updates, WrittenKeys, is_update};
+pub(crate) use update::{CallPlace, CallStep, Caller, UpdatedKeys, Updates, is_update};
 
 use crate::id::IdSeed;
 use crate::models::model::Usage;

@@ -147,7 +147,7 @@ pub struct Fallible;
 
 /// Marker for a future.
 #[derive(Debug)]
-pub struct Later<M>(M);
+pub struct AsyncInstruction<M>(M);
 
 impl<T: Into<String> + Send> Instructs<Text> for T {
     fn told(self) -> BoxFuture<'static, Result<String>> {
@@ -161,7 +161,7 @@ impl<T: Into<String> + Send, E: Into<BoxError> + Send> Instructs<Fallible> for R
     }
 }
 
-impl<F, M> Instructs<Later<M>> for F
+impl<F, M> Instructs<AsyncInstruction<M>> for F
 where
     F: Future + Send + 'static,
     F::Output: Instructs<M>,

@@ -3,7 +3,7 @@
 use super::memory::MemoryEntry;
 use super::{
     Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions,
-    Updates, WriteRules, WrittenKeys, accessors, perform,
+    UpdatedKeys, Updates, WriteRules, accessors, perform,
 };
 use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::{Content, Event, Name, Path, Result, depth};
@@ -125,7 +125,7 @@ impl CallbackContext {
         let updates = match &mut self.steps {
             CallbackSteps::Unslotted(_, why) => Updates::Refused(why),
             CallbackSteps::Numbered(calls) => {
-                Updates::Agent { by, calls, written: WrittenKeys::ByCallback(&mut self.updated) }
+                Updates::Agent { by, calls, written: UpdatedKeys::ByCallback(&mut self.updated) }
             }
             CallbackSteps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
         };

@@ -15,8 +15,8 @@ pub(crate) use wait::{WaitAnswer, WaitQuestion};
 use super::memory::MemoryEntry;
 use super::{
     AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History, Inherited,
-    KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan, Updates, WriteRules, Writer,
-    WriterKind, WrittenKeys, accessors,
+    KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
+    WriteRules, Writer, WriterKind, accessors,
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
@@ -124,7 +124,7 @@ impl Context {
         if let Some(calls) = cx.take_calls() {
             self.frame.calls = calls;
         }
-        let mut written = WrittenKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        let mut written = UpdatedKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
         cx.updated.iter().for_each(|(key, _)| written.add(key));
         self.overlay = cx.overlay;
         cx.actions
@@ -186,7 +186,7 @@ impl Context {
     /// Marks keys as written that a tool call has updated, now or in the execution that recorded
     /// the call.
     pub(crate) fn mark_updated(&mut self, updated: &[(Name, Value)]) {
-        let mut written = WrittenKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        let mut written = UpdatedKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
         for (key, _) in updated {
             written.add(key);
             if let Some(scope) = &self.scope {
@@ -226,7 +226,7 @@ impl Context {
             updates: Updates::Agent {
                 by: Caller { agent, path, branch: &self.branch },
                 calls,
-                written: WrittenKeys::InTurn { keys: &mut self.written, first: *first_written },
+                written: UpdatedKeys::InTurn { keys: &mut self.written, first: *first_written },
             },
             writer: Writer {
                 by: announced.as_ref().filter(|_| is_checked).map_or(WriterKind::Anyone, WriterKind::Agent),

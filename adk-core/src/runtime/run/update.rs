@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The form in which the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
     /// Events of the agent.
-    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: WrittenKeys<'a> },
+    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: UpdatedKeys<'a> },
     /// Records under a tool call.
     Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
     /// No record: updates are refused for this reason.
@@ -44,7 +44,7 @@ pub(crate) struct Caller<'a> {
 }
 
 /// The list that collects the written stored keys.
-pub(crate) enum WrittenKeys<'a> {
+pub(crate) enum UpdatedKeys<'a> {
     /// The keys of all open turns; the keys of this turn begin at `first`.
     InTurn { keys: &'a mut Vec<Name>, first: usize },
     /// The keys of a callback, which its agent takes over when the callback ends.
@@ -61,7 +61,7 @@ impl Updates<'_> {
     }
 }
 
-impl WrittenKeys<'_> {
+impl UpdatedKeys<'_> {
     pub(crate) fn add(&mut self, key: &Name) {
         match self {
             Self::InTurn { keys, first } => {
@@ -263,7 +263,7 @@ impl AgentUpdate<'_> {
         self,
         overlay: &mut Overlay,
         calls: &mut CallCounts,
-        written: &mut WrittenKeys<'_>,
+        written: &mut UpdatedKeys<'_>,
         change: Change,
     ) -> Result<Arc<Value>> {
         let Self { run, scope, by, name, key } = self;
