@@ -473,13 +473,14 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.handle_result(kind, given).await
     }
 
-    /// Reports whether all remaining work waits for values from outside.
+    /// Reports whether all remaining work waits for values from outside. A cancelled branch does not:
+    /// it withdraws its waits and ends.
     fn waits_for_outside(&self) -> bool {
         let pauses = |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
         self.works.is_empty()
             && !self.open.iter().any(pauses)
-            && self.branches.values().all(|branch| branch.is_idle)
+            && self.branches.values().all(|branch| branch.is_idle && branch.cancelled.is_some())
             && (!self.branches.is_empty() || self.open.iter().any(waits))
     }
 

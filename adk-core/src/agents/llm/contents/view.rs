@@ -126,10 +126,7 @@ impl<'a> View<'a> {
             events.drain(..first);
             places.drain(..first);
         }
-        let at = |summary: &Summary<'_>| events.len() - summary.after.unwrap_or(events.len());
-        let mut summaries: Vec<_> =
-            summaries.iter().map(|summary| (at(summary), summary.compaction)).collect();
-        summaries.sort_by_key(|(at, compaction)| (*at, compaction.end));
+        let summaries = place_summaries(&summaries, events.len());
         let since = since.unwrap_or(events.len());
         let has_left_out = !left_out.is_empty();
         Ok(Self { events, places, summaries, since, is_whole, turns, has_left_out })
@@ -157,6 +154,14 @@ impl<'a> View<'a> {
         places.reverse();
         Ok(Self { events, places, is_whole: true, ..Self::default() })
     }
+}
+
+/// Returns each summary with the index of the first of `count` events after it, in their order.
+fn place_summaries<'a>(summaries: &[Summary<'a>], count: usize) -> Vec<(usize, &'a EventCompaction)> {
+    let place = |summary: &Summary<'a>| (count - summary.after.unwrap_or(count), summary.compaction);
+    let mut placed: Vec<_> = summaries.iter().map(place).collect();
+    placed.sort_by_key(|(at, compaction)| (*at, compaction.end));
+    placed
 }
 
 impl Reach {
