@@ -118,7 +118,10 @@ async fn bring_to_end(runner: &Runner, shape: String, run: RunId) -> Ending {
                 return Ending { shape, output, loops, seen, stops };
             }
             Ok(None) => {}
-            Err(error) if is_passing(&error) => stops.push(error.to_string()),
+            // The request of an earlier client, which was killed, has begun the run since.
+            Err(error) if is_passing(&error) || error.kind() == ErrorKind::RunExists => {
+                stops.push(error.to_string());
+            }
             Err(error) => panic!("{shape} {run}: {error}"),
         }
         tokio::time::sleep(POLL).await;

@@ -58,8 +58,7 @@ impl<'a> View<'a> {
     ) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let mut left_out: Vec<LeftOut> = Vec::new();
-        // The block that contains the first event. Its other events may be sorted before the first
-        // event.
+        // The block of the first event, whose other events may be sorted before that one.
         let mut first_block: Option<ConcurrentBlock> = None;
         let has_parts = history.branch().is_none();
         let mut summaries: Vec<Summary<'a>> = Vec::new();
