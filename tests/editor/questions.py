@@ -104,7 +104,7 @@ HOVERS = [
     Hover(
         "a const prompt",
         story("instruction: WRIT$0ER"),
-        ["How the writer is asked.", "Write about {topic} for"],
+        ["The prompt of the writer.", "Write about {topic} for"],
     ),
     Hover("a nested workflow", story("critics::Fact$0Check >"), ["Checks the facts", "└─ checker -> facts"]),
     Hover(
