@@ -96,7 +96,7 @@ impl ModelError {
         self.retry_after
     }
 
-    /// Returns true if the provider refused the call because of load.
+    /// Returns whether the provider refused the call because of load.
     pub(crate) fn is_load(&self) -> bool {
         matches!(self.kind, ModelErrorKind::RateLimited | ModelErrorKind::Unavailable)
     }

@@ -115,7 +115,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
     }
 }
 
-/// Returns true if a value is a secret, or holds one.
+/// Returns whether a value is a secret, or holds one.
 pub(crate) fn has_secret(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_secret),

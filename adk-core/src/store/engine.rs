@@ -406,7 +406,7 @@ pub trait RemoteBranches: Send + Sync {
 }
 
 impl dyn Engine {
-    /// Returns true if a commit is only an append to the session in memory.
+    /// Returns whether a commit is only an append to the session in memory.
     pub(crate) fn is_memory(&self) -> bool {
         (self as &dyn Any).is::<MemoryEngine>()
     }

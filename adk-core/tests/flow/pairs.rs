@@ -229,7 +229,7 @@ fn seeds(most: u64) -> Range<u64> {
 
 /// The required number of programs with each pair, where enough programs exist.
 const ENOUGH: u32 = 50;
-const LONG: u64 = 150_000;
+const LONG: u64 = 250_000;
 
 /// Returns the pair of `ADK_PAIR`, for example `Inside/Break/Loop` as in a failure message.
 fn given_pair() -> Option<Pair> {

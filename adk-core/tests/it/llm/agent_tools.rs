@@ -3,6 +3,7 @@
 use super::*;
 use crate::support::{Tree, repeat, run, say};
 use adk_core::llm::LlmAgent;
+use adk_core::testing::Reply;
 use adk_core::{AgentTool, Content, ErrorKind, Flow, Part, SequentialAgent};
 
 fn helper() -> adk_core::build::LlmAgentBuilder {
@@ -193,6 +194,31 @@ async fn later_agents_see_the_temp_keys_of_the_agent() {
     });
     let tree = Tree::new("w", vec![run(caller(AgentTool::new(notes(false)))), run(looks)]);
     events(&model, &tree).await;
+}
+
+#[tokio::test]
+async fn of_two_calls_the_later_write_of_a_temp_key_counts_even_if_its_value_is_not_new() {
+    let writes = |name: &'static str, value: &'static str| {
+        let agent = support::by("writes", move |cx| {
+            Box::pin(async move {
+                cx.emit(Event::new().with_state("temp:seen", value)).await?;
+                Ok(Flow::Continue)
+            })
+        });
+        AgentTool::new(Tree::new(name, vec![run(agent)]))
+    };
+    let looks = support::by("looks", |cx| {
+        Box::pin(async move {
+            assert_eq!(cx.state().get::<String>("temp:seen")?.as_deref(), Some("old"));
+            Ok(Flow::Continue)
+        })
+    });
+    let request = || json!({"request": "x"});
+    let both = Reply::new().call("changes", request()).call("keeps", request());
+    let model = ScriptedModel::new().on("a").call("keeps", request()).reply(both).text("ok");
+    let agent = LlmAgent::builder("a").tool(writes("keeps", "old")).tool(writes("changes", "new"));
+    let tree = Tree::new("w", vec![run(agent.build().unwrap()), run(looks)]);
+    assert!(events(&model, &tree).await.iter().any(|event| event.text() == "ok"));
 }
 
 #[tokio::test]
