@@ -101,7 +101,7 @@ impl ModelError {
         matches!(self.kind, ModelErrorKind::RateLimited | ModelErrorKind::Unavailable)
     }
 
-    /// Returns true if the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
         use ModelErrorKind::*;
         matches!(self.kind, RateLimited | Unavailable | Connection | Timeout)

@@ -411,7 +411,7 @@ impl dyn Engine {
         (self as &dyn Any).is::<MemoryEngine>()
     }
 
-    /// Returns true if the engine records anything.
+    /// Returns whether the engine records anything.
     pub(crate) fn records(&self) -> bool {
         self.retention() > Retention::None
     }
